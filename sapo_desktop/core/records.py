@@ -103,13 +103,13 @@ class Completion(Record, frozen=True):
     text."""
     logprobs: list[float]
     """log p of each sampled token under the sampler, at the sampling temperature: as long as `tokens`, one less where
-    `finish` is `closed`. Empty for a foreign answer, as what its sender claims is not used, and where a server does
+    `finish` is `closed`. Empty for an external answer, as what its sender claims is not used, and where a server does
     not give them."""
     text: str
     """Decoded, special tokens left out."""
     finish: FinishReason
     kind: AnswerKind = "model"
-    """Who wrote it; of a foreign answer what its author says."""
+    """Who wrote it; of an external answer what its author says."""
 
     @property
     def had_no_room(self) -> bool:

@@ -87,7 +87,7 @@ class Generate(EngineMessage, frozen=True):
 
 
 class Encode(EngineMessage, frozen=True):
-    """Turn foreign text into ids with special tokens as plain text; end-of-sequence is appended where
+    """Turn external text into ids with special tokens as plain text; end-of-sequence is appended where
     asked. Questions are our own text and get the chat template."""
 
     texts: list[str]

@@ -1,4 +1,4 @@
-"""A model's tokenizer: questions become prompts, tokens become text, foreign text becomes tokens.
+"""A model's tokenizer: questions become prompts, tokens become text, external text becomes tokens.
 
 It needs no weights, so engines that compute elsewhere use it too. The tokenizer is taken from tokenizer.json as it
 stands: classes that transformers picks by name (GPT2Tokenizer, which SmolLM2 names) build one of their own, which
@@ -66,11 +66,11 @@ class ModelTokenizer:
         """Return the tokens as text, special tokens left out."""
         return str(self.backend.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
-    def encode_foreign(self, text: str, end: bool) -> list[int] | None:
+    def encode_external(self, text: str, end: bool) -> list[int] | None:
         """Return a peer's text as ids with special tokens taken as plain text, None where it spells one.
 
         Added tokens that are not special (`<answer>`, fixed phrases) are ordinary vocabulary: an own answer
-        would carry the same ids, so foreign text may use them too.
+        would carry the same ids, so external text may use them too.
         """
         if any(special in text for special in self.special_texts()):
             return None

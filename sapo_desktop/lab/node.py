@@ -42,7 +42,7 @@ from sapo_desktop.worker.hosts.choice import BaseModel
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.hosts.hosting import Host
-from sapo_desktop.worker.membership.foreign import Intake, Yardstick
+from sapo_desktop.worker.membership.external import Intake, Yardstick
 from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.membership.joining import group_check
 from sapo_desktop.worker.membership.publishing import Membership

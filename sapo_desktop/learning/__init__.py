@@ -12,8 +12,8 @@ and tested by itself.
 | 2 Generate L answers to each question              | `round.py` asks the engine (`engines/`)                        |
 | 3 share a subset as decoded text                   | `round.py` hands groups to `worker/membership/publishing.py`   |
 | 4 I own groups and J that others shared            | `mixing.py`                                                    |
-|   (made again and marked by us before they count)  | `worker/membership/foreign.py`                                 |
-| 5 reward, advantage, policy gradient               | the marks: `tasks/scoring.py`; `advantage.py`; what foreign    |
+|   (made again and marked by us before they count)  | `worker/membership/external.py`                                 |
+| 5 reward, advantage, policy gradient               | the marks: `tasks/scoring.py`; `advantage.py`; what external    |
 |                                                    | answers weigh: `external.py`, and how far they are trusted:    |
 |                                                    | `trust.py`; the loss: `engines/torch/grpo.py`                  |
 
@@ -24,12 +24,12 @@ Beside the paper:
 - `first_look.py`: before the first round, how a model is best asked (worked examples) and at which level it begins.
 - `form.py`, `limit.py`: a readable answer earns a tenth until the form is known; how long answers may be.
 - `counters.py`: where a node stands beside its adapter; every checkpoint holds it, and a round depends on nothing else.
-- `reasoning.py`: how long own answers reason, task by task, and with what success; a foreign one is held to it.
+- `reasoning.py`: how long own answers reason, task by task, and with what success; an external one is held to it.
 - `heldout.py`: scores on questions that are never trained on. *Validation* comes from a local secret and drives the
   guard and the best checkpoint; *test* is public and drives figures.
 - `guard.py`: tells lost skill from noise, and says when to go back to the best checkpoint.
 
 A group is one question with its L answers: the unit of I and J. Rewards are strict, 1 if solved and else 0, unless the
-settings say otherwise. With one optimiser step a round every ratio of GRPO is 1, so learning from foreign answers is
+settings say otherwise. With one optimiser step a round every ratio of GRPO is 1, so learning from external answers is
 weighted imitation, and is called that.
 """

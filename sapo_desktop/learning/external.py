@@ -1,4 +1,4 @@
-"""What a foreign answer weighs: the weightings of external groups, one pure function each.
+"""What an external answer weighs: the weightings of external groups, one pure function each.
 
 With rewards r of the group and b, the share that this node itself solves of the task:
 

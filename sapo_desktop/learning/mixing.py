@@ -165,8 +165,8 @@ def training_sequences(
     """Lay the groups out as the trainer's batch. `prompts`: the ids of each group's question.
 
     Own answers are the sampled token ids themselves. Those of advantage 0 stay in: they add nothing to the gradient,
-    but the loss is normalised by the token count of the whole batch. Foreign ones of advantage 0 do not: else who sends
-    long wrong answers would thin out what everybody else's teach. `off_policy`: own answers were not
+    but the loss is normalised by the token count of the whole batch. External ones of advantage 0 do not: else who
+    sends long wrong answers would thin out what everybody else's teach. `off_policy`: own answers were not
     sampled by the trainer's model, so the sampler's log-probabilities go along where they are known. An end of turn
     that the engine put behind the closing tag was no choice of the model's: it is learned from good answers, and no
     bad answer is blamed on it.

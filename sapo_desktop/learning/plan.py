@@ -123,8 +123,8 @@ def tasks_of(levels: Levels) -> list[str]:
 
 
 def tasks_of_interest(settings: Settings, counters: Counters, levels: Levels) -> tuple[str, ...]:
-    """The tasks whose foreign groups are asked for: those that this node does not solve already; without the curriculum
-    the level that each family is trained at, one up and one down."""
+    """The tasks whose external groups are asked for: those that this node does not solve already; without the
+    curriculum the level that each family is trained at, one up and one down."""
     if settings.curriculum:
         wanted = [task for task in tasks_of(levels) if counters.solve_rates.get(task, 0.0) < _MASTERED]
         return tuple(wanted or tasks_of(levels))

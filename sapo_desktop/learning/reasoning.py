@@ -1,6 +1,6 @@
 """How many characters this node reasons before it answers, task by task, and with what success.
 
-Foreign answers are held to it from both sides. The upper bound is made of the median (worker/membership/foreign.py).
+External answers are held to it from both sides. The upper bound is made of the median (worker/membership/external.py).
 The lower one is `worth`: an answer without the reasoning that own right answers of its task need teaches to leave that
 reasoning out, even where it is right. An answer key is made of such answers, and so are lucky guesses.
 

@@ -193,12 +193,12 @@ async def run_round(
 
     # 4a. Draw what others shared, made again and marked by us, and leave what has nothing to teach before J is drawn,
     # as in the paper. Before anything is answered here, for a group of theirs is one that need not be.
-    foreign: Sequence[EncodedGroup] = ()
+    external: Sequence[EncodedGroup] = ()
     sieve = _Sieve(plan)
     if swarm is not None and plan.trains:
         await course.enter("draw")
-        foreign = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict, teaches=sieve)
-        plan = _without_spared(plan, len(foreign))
+        external = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict, teaches=sieve)
+        plan = _without_spared(plan, len(external))
 
     await course.enter("questions")
     questions = await sample_batch(plan, examiner, swarm)  # 1.
@@ -219,7 +219,7 @@ async def run_round(
     course.leave()
 
     # 4b. Mix I own groups, those that teach first, with J external ones.
-    mixed = mix_groups(own, [one.group for one in foreign], plan.share, [one.group for one in plan.human])
+    mixed = mix_groups(own, [one.group for one in external], plan.share, [one.group for one in plan.human])
     reasoned = reasoned_in(own)
     weights = _advantages(plan, mixed, reasoned)
 
@@ -229,7 +229,7 @@ async def run_round(
         await ahead(played.result(course.report()))
     if plan.trains:
         await course.enter("train")
-        ids = _prompt_ids(plan, mixed, answered, foreign)
+        ids = _prompt_ids(plan, mixed, answered, external)
         batch = training_sequences(mixed.groups, ids, weights, plan.weighting, off_policy=answered.off_policy)
         step = await engine.step(batch)  # 5b. Update the policy.
         course.leave()
@@ -309,12 +309,12 @@ def _advantages(plan: RoundPlan, mixed: MixedBatch, reasoned: Kept) -> list[list
 
 
 def _prompt_ids(
-    plan: RoundPlan, mixed: MixedBatch, answered: Generated, foreign: Sequence[EncodedGroup]
+    plan: RoundPlan, mixed: MixedBatch, answered: Generated, external: Sequence[EncodedGroup]
 ) -> list[list[int]]:
     """The ids of each group's question, in the order of the mixed batch."""
     return [
         *(answered.prompt_tokens[place] for place in mixed.places),
-        *(one.prompt for one in foreign[: mixed.external]),
+        *(one.prompt for one in external[: mixed.external]),
         *(one.prompt for one in plan.human),
     ]
 

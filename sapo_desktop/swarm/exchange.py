@@ -336,7 +336,7 @@ class Exchange:
             self.standing.charge(refused.author, refused.reason, now.monotonic, now.unix)
 
     def _admit(self, envelope: bytes, place: Place, now: Now, *, publisher: bytes | None = None) -> None:
-        """Verify a foreign group, cheapest first, and have it placed. `publisher`: who must have written it, where it
+        """Verify an external group, cheapest first, and have it placed. `publisher`: who must have written it, where it
         came by PUBLISH. Raises Refused."""
         digest = _remember(self._digests, envelope)
         opened = open_envelope(envelope, GroupBody, self._network, self._members)

@@ -53,7 +53,7 @@ from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.hosts.hosting import GRACE, PATIENCE, Host, grace_of_caller
 from sapo_desktop.worker.hosts.loading import smaller_model
-from sapo_desktop.worker.membership.foreign import Yardstick
+from sapo_desktop.worker.membership.external import Yardstick
 from sapo_desktop.worker.orders import Gate, Orders
 from sapo_desktop.worker.recovery import Recovery
 from sapo_desktop.worker.showing import RoundWatcher, Showing

@@ -42,7 +42,7 @@ def test_ids_and_texts_are_those_of_transformers(folder: Path) -> None:
     for text in TEXTS:
         assert bare.prompt_tokens(as_prompt(text)) == plain.prompt_tokens(as_prompt(text))
         for end in (True, False):
-            assert bare.encode_foreign(text, end) == plain.encode_foreign(text, end)
+            assert bare.encode_external(text, end) == plain.encode_external(text, end)
         for split in (True, False):
             ids = plain.backend(text, split_special_tokens=split)["input_ids"]
             assert bare.backend(text, split_special_tokens=split)["input_ids"] == ids

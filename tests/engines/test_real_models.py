@@ -99,9 +99,9 @@ def test_a_question_reads_as_the_template_has_it_without_thinking_on_any_day(kin
 def test_text_is_cut_as_tokenizer_json_says_whatever_class_is_named(kind: str, folder: Path) -> None:
     words, plain = load_tokenizer(folder), trained_tokenizer(kind)
     for text in CORPUS:
-        assert words.encode_foreign(text, end=False) in (None, plain.encode(text, add_special_tokens=False).ids), text
+        assert words.encode_external(text, end=False) in (None, plain.encode(text, add_special_tokens=False).ids), text
     spaced = "a  12"  # GPT2Tokenizer, which SmolLM2 names, would keep the second space with the number
-    assert words.encode_foreign(spaced, end=False) == plain.encode(spaced, add_special_tokens=False).ids
+    assert words.encode_external(spaced, end=False) == plain.encode(spaced, add_special_tokens=False).ids
 
 
 def test_every_end_that_the_model_names_ends_an_answer(kind: str, folder: Path) -> None:
@@ -173,7 +173,7 @@ def trained_engine(folder: Path) -> Any:
     """A torch engine some steps away from its start, so that its adapter shows."""
     engine = loaded_engine(folder, lora_rank=4, learning_rate=2e-2)
     prompts = [engine.lm.words.prompt_tokens(as_prompt(QUESTION))]
-    answers = [engine.lm.words.encode_foreign(text, end=True) for text in (RIGHT, "No idea.", "1 2 3")]
+    answers = [engine.lm.words.encode_external(text, end=True) for text in (RIGHT, "No idea.", "1 2 3")]
     batch = [
         TrainingSequence(prompt=prompts[0], tokens=tokens or [], advantage=advantage)
         for tokens, advantage in zip(answers, [1.0, -1.0, -0.5], strict=True)
@@ -273,7 +273,10 @@ def close(ours: Any, theirs: Any) -> None:
 
 def test_gradients_are_those_of_a_plain_pass_through_transformers(folder: Path) -> None:
     engine = trained_engine(folder)
-    prompt, tokens = engine.lm.words.prompt_tokens(as_prompt(QUESTION)), engine.lm.words.encode_foreign(RIGHT, end=True)
+    prompt, tokens = (
+        engine.lm.words.prompt_tokens(as_prompt(QUESTION)),
+        engine.lm.words.encode_external(RIGHT, end=True),
+    )
     parameters = engine.policy.trainable()
 
     engine.trainer.optimiser.zero_grad()

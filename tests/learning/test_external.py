@@ -1,4 +1,4 @@
-"""Foreign answers, weighed: values worked out by hand."""
+"""External answers, weighed: values worked out by hand."""
 
 import math
 

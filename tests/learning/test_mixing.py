@@ -129,7 +129,7 @@ def test_peers_and_their_persons_are_bounded_but_this_nodes_own_person_is_not(
     assert [sequence.least for sequence in batch] == [0.0, LEAST * bounded, LEAST * bounded, 0.0]
 
 
-def test_foreign_answers_that_teach_nothing_do_not_thin_out_what_others_teach() -> None:
+def test_external_answers_that_teach_nothing_do_not_thin_out_what_others_teach() -> None:
     own, wrong = group(1, 0, text="own"), group(0, 0, 0, text="peer", origin="peer")
     long = [msgspec.structs.replace(one, tokens=list(range(4000))) for one in wrong.completions]
     mixed = mix_groups([own], [msgspec.structs.replace(wrong, completions=long)] * 4, MixShare(1, 4))

@@ -166,7 +166,7 @@ def test_the_trainer_gets_the_group_advantages_of_the_sampled_tokens() -> None:
 
 
 def test_what_this_node_solves_reaches_the_weighting() -> None:
-    """1 - 0.4 = 0.6. Two own groups of five tokens, and the foreign one has four right answers of two tokens each:
+    """1 - 0.4 = 0.6. Two own groups of five tokens, and the external one has four right answers of two tokens each:
     scaled by 5/8."""
     swarm = FakeSwarm(groups=1)
     result = play(FakeEngine(), swarm=swarm, share=MixShare(2, 1), solve_rates={"gcd/easy": 0.4})
@@ -279,9 +279,9 @@ def test_what_another_sampler_drew_goes_to_the_trainer_with_its_log_probabilitie
     engine.off_policy = True
     play(engine, swarm=swarm, share=MixShare(1, 1))
     (batch,) = engine.batches
-    own, foreign = batch[:4], batch[4:]
+    own, external = batch[:4], batch[4:]
     assert [one.sampler_logprobs for one in own] == [[-0.5, -0.5], [-1.0], [-1.0], [-1.0]]
-    assert [one.sampler_logprobs for one in foreign] == [None] * 4
+    assert [one.sampler_logprobs for one in external] == [None] * 4
     play(FakeEngine(skill=1))
     engine.off_policy = False
     play(engine)

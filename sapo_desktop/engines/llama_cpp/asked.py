@@ -51,7 +51,7 @@ class Asked:
 
     def tokens(self, text: str) -> list[int]:
         """The text as plain tokens."""
-        return self._vocabulary.encode_foreign(text, end=False) or []
+        return self._vocabulary.encode_external(text, end=False) or []
 
     def logits(self, prompts: Sequence[list[int]], places: int) -> Floats:
         """Logits [N, V] after each of the last places of each prompt."""

@@ -240,7 +240,7 @@ class Service:
             case p.Encode():
                 words = engine.vocabulary
                 return p.Encoded(
-                    tokens=[words.encode_foreign(text, request.end) for text in request.texts],
+                    tokens=[words.encode_external(text, request.end) for text in request.texts],
                     prompts=[words.prompt_tokens(question) for question in request.questions],
                 )
             case p.UseAdapter():

@@ -55,7 +55,7 @@ class Vocabulary:
             ids += self._tokens(text, beginning=not self.prompter.is_chat, special=is_template)
         return ids
 
-    def encode_foreign(self, text: str, end: bool) -> list[int] | None:
+    def encode_external(self, text: str, end: bool) -> list[int] | None:
         """Return a peer's text as ids with special tokens taken as plain text, None where it spells one."""
         if self._spells_special(text):
             return None

@@ -343,7 +343,7 @@ class Service:
             case p.Encode():
                 words = generator.words
                 return p.Encoded(
-                    tokens=[words.encode_foreign(text, request.end) for text in request.texts],
+                    tokens=[words.encode_external(text, request.end) for text in request.texts],
                     prompts=[words.prompt_tokens(question) for question in request.questions],
                 )
             case p.UseAdapter(file=folder):

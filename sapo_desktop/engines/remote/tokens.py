@@ -51,7 +51,7 @@ class Translator:
             text = self._without_special(raw.text)
             if raw.stopped and OPEN in text and CLOSE not in text:
                 text += CLOSE  # such servers keep the text to themselves that they stop at
-            ids, logprobs = self._words.encode_foreign(text, end=False) or [], []
+            ids, logprobs = self._words.encode_external(text, end=False) or [], []
         if cut:
             ids = ids[:limit]
         closed = next((n for n in range(1, len(ids) + 1) if self._words.closes(ids[:n])), 0)

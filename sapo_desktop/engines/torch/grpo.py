@@ -2,9 +2,9 @@
 
 Sources: GRPO's clipped ratio (arXiv 2402.03300, eq. 3), DAPO's higher upper clip and
 token-level mean (2503.14476, eq. 8 and 12), truncated importance sampling for a sampler that is not the
-trainer (min(C, p_trainer / p_sampler), detached). Advantages come in finished: groups, and what foreign
+trainer (min(C, p_trainer / p_sampler), detached). Advantages come in finished: groups, and what external
 answers may weigh, are `learning/`'s business. Left out: a KL term (the paper has none), sequence-level
-ratios, length penalties, entropy bonuses, a shaped weight for unlikely foreign tokens (LUFFY, 2504.14945).
+ratios, length penalties, entropy bonuses, a shaped weight for unlikely external tokens (LUFFY, 2504.14945).
 """
 
 from __future__ import annotations

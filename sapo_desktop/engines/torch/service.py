@@ -281,7 +281,7 @@ class Service:
                 return engine.generate(request, progress, self.cancelled.is_set if switched else self._stopped)
             case p.Encode():
                 return p.Encoded(
-                    tokens=[engine.lm.words.encode_foreign(text, request.end) for text in request.texts],
+                    tokens=[engine.lm.words.encode_external(text, request.end) for text in request.texts],
                     prompts=[engine.lm.words.prompt_tokens(question) for question in request.questions],
                 )
             case p.Step():

@@ -180,7 +180,7 @@ class GrpoTrainer:
         only counts in the normaliser), `tokens` counts those of the whole batch, `known` keeps each sequence's
         log-probabilities [answer tokens] of before the step, from one update to the next.
 
-        What `reach` leaves out does not count in the normaliser, as foreign answers of advantage 0 do not
+        What `reach` leaves out does not count in the normaliser, as external answers of advantage 0 do not
         (learning/mixing.py): else who sends long right answers with one odd word in each would thin out what everybody
         else's teach. Which these are is known once all were read, so the sum is scaled at the end."""
         update = Update()

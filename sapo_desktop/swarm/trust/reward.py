@@ -58,7 +58,7 @@ class Weighted(NamedTuple):
 
 
 class RewardMeter:
-    """Marks of foreign groups, by task and identity."""
+    """Marks of external groups, by task and identity."""
 
     def __init__(self) -> None:
         self._seen: defaultdict[str, OrderedDict[bytes, list[_Seen]]] = defaultdict(OrderedDict)
@@ -84,7 +84,7 @@ class RewardMeter:
 
 
 class Heard:
-    """Marks of foreign groups as they stood once, by task."""
+    """Marks of external groups as they stood once, by task."""
 
     def __init__(self, groups: Mapping[str, Sequence[tuple[bytes, list[_Seen]]]]) -> None:
         self._groups = groups

@@ -269,7 +269,7 @@ class Engine:
             )
 
     async def encode(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> Encoded:
-        """Ids of our own questions, ready to be answered, and of foreign answers, each with its end-of-sequence."""
+        """Ids of our own questions, ready to be answered, and of external answers, each with its end-of-sequence."""
         async with self.exclusive():
             request = Encode(texts=list(texts), end=True, questions=list(prompts))
             return await self._call(request, Encoded)

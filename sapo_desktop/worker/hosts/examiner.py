@@ -47,7 +47,7 @@ from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 log = logging.getLogger(__name__)
 
 CALL_SECONDS = 120.0
-FOREIGN_SECONDS = 20.0
+EXTERNAL_SECONDS = 20.0
 """As CALL_SECONDS, where a stranger chose the question: what he makes hang must not hold up a round for minutes."""
 MARK_SECONDS = 2.0
 """Per answer, on top of the second that the examiner gives itself."""

@@ -1,6 +1,6 @@
 """Makes a node a member of a swarm: its key, its links, and what comes and goes through them.
 
-Put together from what is given: the settings, the catalogue, an examiner for foreign work and the engine's tokenizer.
+Put together from what is given: the settings, the catalogue, an examiner for external work and the engine's tokenizer.
 Left out: the round (learning/round.py uses the member), the identity's keeping (system/identity.py), the settings.
 """
 
@@ -38,7 +38,7 @@ from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.identity import examiner_fingerprint
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import Examiner
-from sapo_desktop.worker.membership.foreign import Intake, Yardstick
+from sapo_desktop.worker.membership.external import Intake, Yardstick
 from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.membership.member import Member
 from sapo_desktop.worker.membership.publishing import Membership
@@ -201,12 +201,12 @@ def link_up(
     return Linked(network, links, signer, identified.network, identified.members, identified.admission)
 
 
-def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Engine) -> Joined:
-    """Become a member; nobody is linked to yet. `own` sets our questions, `foreign` works on what others sent."""
+def join(joining: Joining, own: Examiner, external: Examiner, encoder: Engine) -> Joined:
+    """Become a member; nobody is linked to yet. `own` sets our questions, `external` works on what others sent."""
     linked = link_up(joining)
     exchange = linked.network.exchange
     intake = Intake(
-        foreign,
+        external,
         encoder,
         joining.catalogue,
         _keys(joining),

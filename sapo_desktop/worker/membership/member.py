@@ -27,7 +27,7 @@ from sapo_desktop.swarm.trust.reward import Origin, RewardMeter
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.questions import SHARED_INDICES
 from sapo_desktop.worker.hosts.examiner import Examiner
-from sapo_desktop.worker.membership.foreign import Foreign, Intake, Marked
+from sapo_desktop.worker.membership.external import External, Intake, Marked
 from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.membership.publishing import Membership, group_body, is_shared, may_travel, shared_place
 
@@ -168,18 +168,18 @@ class Member:
 
     async def draw(
         self, groups: int, answers: int, *, strict: bool, teaches: Callable[[Group], bool] = _whatever
-    ) -> list[Foreign]:
+    ) -> list[External]:
         """Up to `groups` groups of others that teach, made again and marked by us, one of an author at a time."""
-        drawn: list[Foreign] = []
+        drawn: list[External] = []
         looked_at = 0
         for _ in range(_DRAWS):
             missing = min(groups - len(drawn), _MOST_DRAWN * groups - looked_at)
             if missing <= 0 or self._has_left:
                 break
-            most_lan = max(1, int(groups * LAN_SHARE)) - sum(foreign.entry.path.lan for foreign in drawn)
+            most_lan = max(1, int(groups * LAN_SHARE)) - sum(external.entry.path.lan for external in drawn)
             # A link is held to its share of what teaches: else one whose groups all do would get the places of the
             # others' that do not.
-            before = [foreign.entry for foreign in drawn]
+            before = [external.entry for external in drawn]
             entries, self.one_source = self._outlet.exchange.draw(
                 missing, self._now(), most_lan=most_lan, before=before
             )
@@ -191,10 +191,10 @@ class Member:
                 return []
             for marked in taken.marked:
                 self._observe(marked)
-            for foreign in taken.fit:
-                if teaches(foreign.group):
-                    self._outlet.exchange.giving.use(foreign.entry.name.author)
-                    drawn.append(foreign)
+            for external in taken.fit:
+                if teaches(external.group):
+                    self._outlet.exchange.giving.use(external.entry.name.author)
+                    drawn.append(external)
             looked_at += len(entries)
             self.counts.drawn += len(entries)
             self.counts.taken += len(taken.fit)

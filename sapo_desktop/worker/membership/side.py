@@ -40,7 +40,7 @@ from sapo_desktop.worker.control.messages.replies import PeerAnswered
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo, SwarmState
 from sapo_desktop.worker.governor import Decision
 from sapo_desktop.worker.hosts.engine import Engine
-from sapo_desktop.worker.hosts.examiner import FOREIGN_SECONDS, Examiner, KeptIds
+from sapo_desktop.worker.hosts.examiner import EXTERNAL_SECONDS, Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.membership.entering import (
     announcement,
@@ -51,7 +51,7 @@ from sapo_desktop.worker.membership.entering import (
     look_on_lan,
     task_ids,
 )
-from sapo_desktop.worker.membership.foreign import Yardstick
+from sapo_desktop.worker.membership.external import Yardstick
 from sapo_desktop.worker.membership.identity import OwnIdentity
 from sapo_desktop.worker.membership.joining import Joined, Joining, join
 from sapo_desktop.worker.membership.member import Keep, Member, keep_now
@@ -87,7 +87,7 @@ class Surroundings:
     instance: bytes
     """Of the data folder; it holds until another identity is taken."""
     yardstick: Callable[[], Yardstick]
-    """How long this node's own answers are now; the longest foreign ones are measured by it."""
+    """How long this node's own answers are now; the longest external ones are measured by it."""
     handed_over: Mapping[str, str] = field(default_factory=dict)
     """What tells an examiner of own tasks (tasks/own/)."""
     keep: Keep = keep_now
@@ -135,7 +135,7 @@ class SwarmSide:
         self._state: SwarmState = "silo"
         self.reason: Text = sentence("In silo: no network at all.")
         """Why there is no member."""
-        self._foreign: Host | None = None
+        self._external: Host | None = None
         """The host that marks what peers answered."""
         self._said_used_twice = False
         self._lasting = lasting
@@ -222,7 +222,7 @@ class SwarmSide:
     @property
     def hosts(self) -> list[Host]:
         """The processes behind it."""
-        return [] if self._foreign is None else [self._foreign]
+        return [] if self._external is None else [self._external]
 
     def hosts_of_member(self) -> list[Host]:
         """The same once it has joined: one that joins yet is not stopped halfway."""
@@ -291,15 +291,15 @@ class SwarmSide:
         members = members_of(settings.swarm, settings.admission, Signer(who.seed).key, time.time())
         host = await Host.start(
             "examiner",
-            log=around.folder.log("foreign-examiner"),
+            log=around.folder.log("external-examiner"),
             on_busy=lambda text: self._show("joining", sentence("Joining the swarm. {busy}", busy=text)),
             low_priority=settings.low_priority,
             env=around.handed_over,
         )
-        self._foreign = host
-        foreign = Examiner(host, around.kept_ids, FOREIGN_SECONDS)
+        self._external = host
+        external = Examiner(host, around.kept_ids, EXTERNAL_SECONDS)
         stack.push_async_callback(host.close)
-        ids = await task_ids(foreign, around.catalogue.tasks(), lambda text: self._show("joining", text))
+        ids = await task_ids(external, around.catalogue.tasks(), lambda text: self._show("joining", text))
         around.own.learn_ids(ids)
         joining = Joining(
             seed=who.seed,
@@ -317,7 +317,7 @@ class SwarmSide:
             proxy=settings.proxy,
             rotation=self.identity.rotation,
         )
-        joined = join(joining, around.own, foreign, around.encoder)
+        joined = join(joining, around.own, external, around.encoder)
         joined.member.keep = around.keep
         if self._lasting is not None:
             joined.member.shared = self._lasting.shared

@@ -27,11 +27,11 @@ from sapo_desktop.swarm.pool.pool import Entry, Path, Pool
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.refusals import Refusals
-from sapo_desktop.worker.membership.foreign import Foreign, Intake, Yardstick
+from sapo_desktop.worker.membership.external import External, Intake, Yardstick
 from tests.bench.figure import Figure, arguments, at_most, peak_memory, show
 from tests.builders import as_prompt
 from tests.swarm.peers import ALICE, NETWORK, group
-from tests.worker.membership.test_foreign import CATALOGUE, GCD, INDEX, TASKS, Examiner, asked, truth
+from tests.worker.membership.test_external import CATALOGUE, GCD, INDEX, TASKS, Examiner, asked, truth
 
 MAX_TOKENS = 256
 BLANKS, ANSWERS = 4000, 5
@@ -49,7 +49,7 @@ class Starter:
 
     async def encode(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> Encoded:
         return Encoded(
-            tokens=[self.words.encode_foreign(text, end=True) for text in texts],
+            tokens=[self.words.encode_external(text, end=True) for text in texts],
             prompts=[self.words.prompt_tokens(prompt) for prompt in prompts],
         )
 
@@ -81,7 +81,7 @@ def entry(texts: Sequence[str]) -> tuple[Entry, int]:
     return Pool(b"").add(opened, Path(ALICE.key, ALICE.key, b""), 0.0), len(envelope)
 
 
-def taken(starter: Starter, texts: Sequence[str]) -> list[Foreign]:
+def taken(starter: Starter, texts: Sequence[str]) -> list[External]:
     """What the intake makes of the group."""
     ours = Yardstick(MAX_TOKENS, starter.numbers.context, {})
     intake = Intake(Examiner(), starter, CATALOGUE, TASKS, NETWORK, Refusals(), lambda: ours)
@@ -91,7 +91,7 @@ def taken(starter: Starter, texts: Sequence[str]) -> list[Foreign]:
 def as_sent(starter: Starter, texts: Sequence[str], *, right: bool) -> Group:
     """The group as it would be trained on, were its texts encoded as they came."""
     mark = Mark(solved=right, partial=right, reward=right, answer="1", verdict="solved" if right else "wrong")
-    tokens = [starter.words.encode_foreign(text, end=True) or [] for text in texts]
+    tokens = [starter.words.encode_external(text, end=True) or [] for text in texts]
     completions = [
         Completion(tokens=row, logprobs=[], text=text, finish="stop") for row, text in zip(tokens, texts, strict=True)
     ]

@@ -34,7 +34,7 @@ from sapo_desktop.lab.swarm import NETWORK, Room, Seat
 from sapo_desktop.learning import external
 from sapo_desktop.swarm.pool.pool import Entry
 from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope, seal
-from sapo_desktop.worker.membership.foreign import Intake, Taken
+from sapo_desktop.worker.membership.external import Intake, Taken
 from tests.bench.figure import Figure, arguments, at_most, show, tell, with_fixed_hashes
 
 WORD = "zebra"

@@ -147,7 +147,7 @@ def test_special_tokens_in_a_question_are_plain_text(pair: Pair) -> None:
     assert not {256, 257, 258, 259} & set(made.prompt_tokens[0][1:-1])
 
 
-def test_foreign_text_gives_the_torch_engines_tokens(pair: Pair) -> None:
+def test_external_text_gives_the_torch_engines_tokens(pair: Pair) -> None:
     wanted = p.Encode(
         texts=["<answer>4</answer>", "a<eos>", "", "naïve 日本"], end=True, questions=as_prompts(QUESTIONS)
     )

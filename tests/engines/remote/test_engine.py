@@ -180,7 +180,7 @@ def test_the_context_is_the_smaller_of_both_and_a_full_prompt_is_not_sent(node: 
 def test_texts_of_peers_are_encoded_here(node: Any) -> None:
     reply = node.handle(p.Encode(texts=["42", "<|im_end|>"], end=True, questions=as_prompts(QUESTIONS)))
     words = node.script.words
-    assert reply.tokens == [words.encode_foreign("42", end=True), None]
+    assert reply.tokens == [words.encode_external("42", end=True), None]
     assert reply.prompts == [words.prompt_tokens(as_prompt(question)) for question in QUESTIONS]
 
 
@@ -362,7 +362,7 @@ def short_answer(reply: Any) -> None:
     reply["choices"].pop()
 
 
-def foreign_ids(reply: Any) -> None:
+def external_ids(reply: Any) -> None:
     for choice in reply["choices"]:
         choice["token_ids"][0] = 10**9
 
@@ -454,14 +454,14 @@ def test_a_text_without_ids_is_cut_where_it_is_learned_from(folder: Path, cut: b
 
 
 def test_ids_that_are_not_ours_are_not_learned_from(node: Any) -> None:
-    node.script.faults = [foreign_ids]
+    node.script.faults = [external_ids]
     made = node.generate(QUESTIONS[:1])
     for completion in flat(made):
         assert completion.logprobs == [] and max(completion.tokens) < node.loaded.vocabulary
 
 
 def test_a_server_with_another_vocabulary_is_told_at_once(connect: Connect, folder: Path) -> None:
-    script = Scripted("vllm", load_tokenizer(folder), faults=[None, foreign_ids])
+    script = Scripted("vllm", load_tokenizer(folder), faults=[None, external_ids])
     assert any("whether both are the same" in str(text) for text in connect(script=script).loaded.said)
 
 

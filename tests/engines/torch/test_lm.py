@@ -51,15 +51,15 @@ def test_text_leaves_special_tokens_out_and_answer_tags_in(lm: LanguageModel) ->
     assert lm.words.text(ids) == "4<answer>8</answer>"
 
 
-def test_foreign_text_gets_the_ids_that_an_own_answer_has(lm: LanguageModel) -> None:
-    ids = lm.words.encode_foreign("4 <answer>8</answer>", end=True)
+def test_external_text_gets_the_ids_that_an_own_answer_has(lm: LanguageModel) -> None:
+    ids = lm.words.encode_external("4 <answer>8</answer>", end=True)
     assert ids == lm.tokenizer.convert_tokens_to_ids(["4", " ", "<answer>", "8", "</answer>", "<eos>"])
-    assert lm.words.encode_foreign("4", end=False) == lm.tokenizer.convert_tokens_to_ids(["4"])
+    assert lm.words.encode_external("4", end=False) == lm.tokenizer.convert_tokens_to_ids(["4"])
 
 
 @pytest.mark.parametrize("text", ["8<eos>", "<q>8", "x<pad>y<a>"])
-def test_foreign_text_with_a_special_token_is_skipped(lm: LanguageModel, text: str) -> None:
-    assert lm.words.encode_foreign(text, end=True) is None
+def test_external_text_with_a_special_token_is_skipped(lm: LanguageModel, text: str) -> None:
+    assert lm.words.encode_external(text, end=True) is None
 
 
 @pytest.mark.parametrize("lacking", ["model.safetensors", "config.json", ""])

@@ -106,7 +106,7 @@ def test_nothing_but_a_question_is_answered_aside(service: Service) -> None:
         service.handle_aside(p.Restore(folder=None), quiet, lambda: False)
 
 
-def test_foreign_text_is_encoded(service: Service) -> None:
+def test_external_text_is_encoded(service: Service) -> None:
     encoded = ask(service, p.Encode(texts=["4", "<eos>", ""], end=True))
     assert [None if t is None else len(t) for t in encoded.tokens] == [2, None, 1]
 

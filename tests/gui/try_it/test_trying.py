@@ -1,4 +1,4 @@
-"""Tries: who is asked what, in which order, and what becomes of late and foreign news."""
+"""Tries: who is asked what, in which order, and what becomes of late and external news."""
 
 from sapo_desktop.gui.try_it.trying import Draft, Side, Try, begin, first_choice
 from sapo_desktop.gui.try_it.words import figures

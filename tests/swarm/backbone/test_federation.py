@@ -31,7 +31,7 @@ def batch(*groups: bytes, signer: Signer = STRANGER, unix: float = START.unix, t
     return message
 
 
-def foreign(number: int, index: int = 0, **changes: object) -> bytes:
+def external(number: int, index: int = 0, **changes: object) -> bytes:
     return group(Signer(number.to_bytes(32, "little")), slot=SLOT, index=index, **changes)
 
 
@@ -69,7 +69,7 @@ def test_a_group_goes_on_by_its_home_alone() -> None:
     mesh.settle()
     carry([a, b], mesh.now)
     assert b.served() == {own}
-    b.take(STRANGER.key, batch(foreign(5, home=a.signer.key)), mesh.now)
+    b.take(STRANGER.key, batch(external(5, home=a.signer.key)), mesh.now)
     assert b.refused == {Reason.NOT_ITS_OWN: 1} and b.served() == {own}
 
 
@@ -79,10 +79,10 @@ def test_a_group_goes_on_by_its_home_alone() -> None:
         (b"", Reason.MALFORMED),
         (b"\xff" * 1000, Reason.MALFORMED),
         (bytes(limits.MAX_FRAME + 1), Reason.OVERSIZE),
-        (batch(foreign(1))[:-1] + b"\0", Reason.BAD_SIGNATURE),
-        (batch(foreign(1), signer=Signer(b"o" * 32)), Reason.NOT_ITS_OWN),
-        (batch(foreign(1), unix=START.unix - 1300), Reason.TOO_OLD),
-        (batch(foreign(1), unix=START.unix + 1300), Reason.TOO_NEW),
+        (batch(external(1))[:-1] + b"\0", Reason.BAD_SIGNATURE),
+        (batch(external(1), signer=Signer(b"o" * 32)), Reason.NOT_ITS_OWN),
+        (batch(external(1), unix=START.unix - 1300), Reason.TOO_OLD),
+        (batch(external(1), unix=START.unix + 1300), Reason.TOO_NEW),
         (group(STRANGER, slot=SLOT), Reason.BAD_SIGNATURE),
     ],
 )
@@ -107,7 +107,7 @@ def bomb() -> bytes:
     [
         (bomb, Reason.BAD_BATCH),
         (lambda: batch(b"rubbish"), Reason.MALFORMED),
-        (lambda: batch(foreign(1)[:-1] + b"\0"), Reason.BAD_SIGNATURE),
+        (lambda: batch(external(1)[:-1] + b"\0"), Reason.BAD_SIGNATURE),
     ],
 )
 def test_a_relay_that_signs_rubbish_is_shut_out_for_a_while(make: Callable[[], bytes], reason: Reason) -> None:
@@ -117,29 +117,29 @@ def test_a_relay_that_signs_rubbish_is_shut_out_for_a_while(make: Callable[[], b
         relay.take(STRANGER.key, make(), now)
     assert relay.refused == {reason: 9, Reason.SHUT_OUT: 3}
     later = Now(now.monotonic + 601, now.unix + 601)
-    relay.take(STRANGER.key, batch(foreign(2), unix=later.unix), later)
+    relay.take(STRANGER.key, batch(external(2), unix=later.unix), later)
     assert len(relay.served()) == 1
 
 
 def test_what_an_author_signed_is_its_own_fault_and_not_the_relays() -> None:
     relay = Relay(11)
     author = Signer((7).to_bytes(32, "little"))
-    relay.take(STRANGER.key, batch(foreign(7)), START)
+    relay.take(STRANGER.key, batch(external(7)), START)
     for number in range(6):  # other bodies for an index that was used
-        relay.take(STRANGER.key, batch(foreign(7, label=f"other-{number}")), START)
+        relay.take(STRANGER.key, batch(external(7, label=f"other-{number}")), START)
     assert relay.exchange.standing.is_shut_out(author.key, START.monotonic)
     assert relay.exchange.refusals[Reason.SECOND_BODY] == 5
-    relay.take(STRANGER.key, batch(foreign(8)), START)
+    relay.take(STRANGER.key, batch(external(8)), START)
     assert len(relay.served()) == 2
 
 
 def test_who_is_banned_is_not_listened_to_as_author_or_as_relay() -> None:
     relay = Relay(11)
     relay.exchange.blocked = frozenset({Signer((7).to_bytes(32, "little")).key})
-    relay.take(STRANGER.key, batch(foreign(7), foreign(8)), START)
+    relay.take(STRANGER.key, batch(external(7), external(8)), START)
     assert len(relay.served()) == 1 and relay.refused == {Reason.SHUT_OUT: 1}
     relay.exchange.blocked = frozenset({STRANGER.key})
-    relay.take(STRANGER.key, batch(foreign(9)), START)
+    relay.take(STRANGER.key, batch(external(9)), START)
     assert len(relay.served()) == 1 and relay.refused == {Reason.SHUT_OUT: 2}
 
 
@@ -150,7 +150,7 @@ def test_what_was_taken_before_a_ban_is_served_no_more() -> None:
     alice.share(mesh.now, 2)
     (kept,) = bob.share(mesh.now)
     mesh.settle()
-    relay.take(STRANGER.key, batch(foreign(7)), mesh.now)
+    relay.take(STRANGER.key, batch(external(7)), mesh.now)
     assert len(relay.served()) == 4
     relay.exchange.shut_out(frozenset({alice.signer.key, STRANGER.key}))
     assert relay.served() == {kept} == set(relay.held())
@@ -158,13 +158,13 @@ def test_what_was_taken_before_a_ban_is_served_no_more() -> None:
 
 def test_a_flood_of_one_relay_costs_the_others_nothing() -> None:
     relay, honest, now = Relay(11), Signer(b"h" * 32), START
-    relay.take(STRANGER.key, batch(foreign(1)), now)
-    relay.take(honest.key, batch(foreign(2), signer=honest), now)
+    relay.take(STRANGER.key, batch(external(1)), now)
+    relay.take(honest.key, batch(external(2), signer=honest), now)
     for number in range(2000):
         relay.federation.arrived(STRANGER.key, b"flood%d" % number, now)
     at_most = rules.BATCHES_AT_ONCE * (1 + rules.SLACK)
     assert relay.refused[Reason.TOO_OFTEN] >= 2000 - at_most
-    relay.federation.arrived(honest.key, batch(foreign(3), signer=honest), now)
+    relay.federation.arrived(honest.key, batch(external(3), signer=honest), now)
     for _ in range(2):  # their turns
         relay.federation.receive(now)
     assert relay.federation.tally.groups_in == 3
@@ -172,26 +172,26 @@ def test_a_flood_of_one_relay_costs_the_others_nothing() -> None:
 
 def test_who_has_its_messages_sent_again_or_looked_at_late_is_not_shut_out_for_it() -> None:
     relay, now = Relay(11), START
-    relay.take(STRANGER.key, batch(foreign(1)), now)
+    relay.take(STRANGER.key, batch(external(1)), now)
     for number in range(2, 20):  # as many as may come at once, all looked at in one moment
-        message = batch(*(foreign(100 * number + one) for one in range(16)))
+        message = batch(*(external(100 * number + one) for one in range(16)))
         for _ in range(2):
             relay.federation.arrived(STRANGER.key, message, now)
         while relay.federation.next:
             relay.federation.receive(now)
     assert relay.refused[Reason.TOO_OFTEN] > 0
     later = Now(now.monotonic + 60, now.unix + 60)
-    relay.take(STRANGER.key, batch(foreign(9), unix=later.unix), later)
-    assert Reason.SHUT_OUT not in relay.refused and foreign(9) in relay.served()
+    relay.take(STRANGER.key, batch(external(9), unix=later.unix), later)
+    assert Reason.SHUT_OUT not in relay.refused and external(9) in relay.served()
 
 
 def test_names_that_nobody_proved_have_one_rate_together_and_take_no_place() -> None:
     relay, honest, now = Relay(11), Signer(b"h" * 32), START
-    relay.take(honest.key, batch(foreign(2), signer=honest), now)
+    relay.take(honest.key, batch(external(2), signer=honest), now)
     for number in range(1000):
         relay.take(number.to_bytes(32, "big"), b"rubbish", now)
     assert relay.federation.relays(now) == 1 and relay.refused[Reason.TOO_OFTEN] > 900
-    relay.take(honest.key, batch(foreign(3), signer=honest), now)
+    relay.take(honest.key, batch(external(3), signer=honest), now)
     assert len(relay.served()) == 2
 
 
@@ -200,21 +200,21 @@ def test_only_so_many_relays_are_listened_to_until_one_falls_silent(monkeypatch:
     relay, now = Relay(11), START
     signers = [Signer(bytes([n]) * 32) for n in range(1, 4)]
     for number, signer in enumerate(signers):
-        relay.take(signer.key, batch(foreign(number), signer=signer), now)
+        relay.take(signer.key, batch(external(number), signer=signer), now)
     assert relay.refused == {Reason.BUSY: 1} and len(relay.served()) == 2
     now = Now(rules.SILENT_SECONDS + 1, START.unix + rules.SILENT_SECONDS + 1)
-    relay.take(signers[2].key, batch(foreign(9), signer=signers[2], unix=now.unix), now)
+    relay.take(signers[2].key, batch(external(9), signer=signers[2], unix=now.unix), now)
     assert len(relay.served()) == 3
 
 
 def test_each_relay_has_its_share_of_the_shelf_whatever_it_sends(monkeypatch: pytest.MonkeyPatch) -> None:
     relay, honest, now = Relay(11), Signer(b"h" * 32), START
     monkeypatch.setattr(relay.exchange.giving.shelf, "_most_bytes", 60_000)
-    kept = [foreign(number) for number in range(1, 17)]
+    kept = [external(number) for number in range(1, 17)]
     relay.take(honest.key, batch(*kept, signer=honest), now)
     for number in range(100, 400, 10):
         now = Now(now.monotonic + 1, now.unix + 1)
-        flood = [foreign(number + more) for more in range(10)]
+        flood = [external(number + more) for more in range(10)]
         relay.take(STRANGER.key, batch(*flood, unix=now.unix, tag=bytes([number % 256])), now)
     assert set(kept) <= relay.served()
 
@@ -238,7 +238,7 @@ def test_a_backbone_that_is_away_costs_the_oldest_and_is_counted() -> None:
 def test_what_one_relay_may_send_is_what_another_takes() -> None:
     a, b, now = Relay(11), Relay(12), START
     for number in range(600):
-        envelope = foreign(number + 1)
+        envelope = external(number + 1)
         a.exchange.passes_on(open_envelope(envelope, GroupBody, NETWORK), b"")
     rng = Random(1)
     for _ in range(200):
@@ -251,15 +251,15 @@ def test_what_one_relay_may_send_is_what_another_takes() -> None:
 def test_a_relay_that_is_too_slow_loses_the_oldest_and_counts_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules, "IN_BYTES_OF_ONE", 3000)
     relay, now = Relay(11), START
-    relay.take(STRANGER.key, batch(foreign(1)), now)
-    sent = [batch(foreign(number, answers=[Answer(text=f"{number:064}")])) for number in range(2, 22)]
+    relay.take(STRANGER.key, batch(external(1)), now)
+    sent = [batch(external(number, answers=[Answer(text=f"{number:064}")])) for number in range(2, 22)]
     for message in sent:
         relay.federation.arrived(STRANGER.key, message, now)
     lost = relay.federation.lost_in
     assert 5 < lost < 20
     while relay.federation.next:
         relay.federation.receive(now)
-    assert len(relay.served()) == 1 + 20 - lost and foreign(21, answers=[Answer(text=f"{21:064}")]) in relay.served()
+    assert len(relay.served()) == 1 + 20 - lost and external(21, answers=[Answer(text=f"{21:064}")]) in relay.served()
 
 
 def everything(waiting: Waiting[bytes]) -> list[tuple[bytes, bytes]]:

@@ -14,7 +14,7 @@ import pytest
 from sapo_desktop.core.errors import HostTimeout
 from sapo_desktop.core.records import Mark, Question
 from sapo_desktop.tasks.service import MarkAnswers, Marked, SetQuestions
-from sapo_desktop.worker.hosts.examiner import CALL_SECONDS, FOREIGN_SECONDS, MARK_SECONDS, Examiner, KeptIds
+from sapo_desktop.worker.hosts.examiner import CALL_SECONDS, EXTERNAL_SECONDS, MARK_SECONDS, Examiner, KeptIds
 
 QUESTION = Question(task="gcd/easy", seed=1, text="gcd of 6 and 9?", hash=b"12345678")
 
@@ -51,11 +51,14 @@ async def test_what_strangers_make_hang_is_waited_for_seconds_not_minutes(tmp_pa
     own, waited = examiner(tmp_path)
     await own.mark([QUESTION], [["3"]], strict=True)
     assert waited.waited == [("MarkAnswers", CALL_SECONDS + MARK_SECONDS)]
-    foreign, waited = examiner(tmp_path, FOREIGN_SECONDS)
-    await foreign.mark([QUESTION], [["3"]], strict=True)
+    external, waited = examiner(tmp_path, EXTERNAL_SECONDS)
+    await external.mark([QUESTION], [["3"]], strict=True)
     with pytest.raises(HostTimeout):
-        await foreign.set_questions([])
-    assert waited.waited == [("MarkAnswers", FOREIGN_SECONDS + MARK_SECONDS), *[("SetQuestions", FOREIGN_SECONDS)] * 2]
+        await external.set_questions([])
+    assert waited.waited == [
+        ("MarkAnswers", EXTERNAL_SECONDS + MARK_SECONDS),
+        *[("SetQuestions", EXTERNAL_SECONDS)] * 2,
+    ]
 
 
 IDS = {"gcd/easy": bytes(32)}

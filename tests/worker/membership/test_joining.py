@@ -30,7 +30,7 @@ from tests.worker.control.handlers.test_human import Engine as PersonsEngine
 from tests.worker.control.handlers.test_human import Examiner as PersonsExaminer
 from tests.worker.control.handlers.test_human import Side, right
 from tests.worker.fakes import FakeEngine, FakeWatcher, answered
-from tests.worker.membership.test_foreign import CATALOGUE, GCD, OURS, Encoder, Examiner, question, truth
+from tests.worker.membership.test_external import CATALOGUE, GCD, OURS, Encoder, Examiner, question, truth
 from tests.worker.test_node import SETTINGS, Scene
 
 IDS = {"gcd/easy": GCD}

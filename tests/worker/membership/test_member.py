@@ -19,14 +19,14 @@ from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.questions import question_seed
 from sapo_desktop.tasks.split import held_out_side
-from sapo_desktop.worker.membership.foreign import Intake
+from sapo_desktop.worker.membership.external import Intake
 from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.membership.member import Member
 from sapo_desktop.worker.membership.publishing import Membership
 from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import NETWORK
 from tests.worker.fakes import mark
-from tests.worker.membership.test_foreign import CATALOGUE, GCD, OURS, Encoder, Examiner, truth
+from tests.worker.membership.test_external import CATALOGUE, GCD, OURS, Encoder, Examiner, truth
 
 
 class Outlet:
@@ -126,8 +126,8 @@ async def test_what_one_shares_the_other_makes_again_and_marks(seats: Seats) -> 
     second.member.want(["gcd/easy"], 2)
     drawn = await second.member.draw(2, 8, strict=True)
     assert len(drawn) == 2 and second.member.one_source
-    assert {foreign.group.question.text for foreign in drawn} <= {question.text for question in questions}
-    assert [[mark.solved for mark in foreign.group.marks] for foreign in drawn] == [[True, False]] * 2
+    assert {external.group.question.text for external in drawn} <= {question.text for question in questions}
+    assert [[mark.solved for mark in external.group.marks] for external in drawn] == [[True, False]] * 2
     measured = await second.member.measured(["gcd/easy"])
     assert measured is not None and (measured.value, measured.peers) == (0.5, 1)
     assert await second.member.measured(["lcm/easy"]) is None
@@ -143,7 +143,7 @@ async def test_groups_under_a_former_id_are_learned_from(tmp_path: Path, monkeyp
     mesh.settle()
     new.member.want(["gcd/easy"], 2)
     drawn = await new.member.draw(2, 8, strict=True)
-    assert [foreign.group.question.task for foreign in drawn] == ["gcd/easy"] * 2
+    assert [external.group.question.task for external in drawn] == ["gcd/easy"] * 2
     assert old.peer.held() == [], "what it cannot know by its id is not sent"
 
 
@@ -226,7 +226,7 @@ async def test_half_of_a_round_may_come_from_neighbours(tmp_path: Path, monkeypa
     mesh.settle()
     drawer.member.want(["gcd/easy"], 4)
     drawn = await drawer.member.draw(4, 8, strict=True)
-    assert [foreign.entry.path.lan for foreign in drawn] == [True, True]
+    assert [external.entry.path.lan for external in drawn] == [True, True]
 
 
 async def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: Seats) -> None:
@@ -254,7 +254,7 @@ async def test_groups_that_do_not_teach_take_no_place(seats: Seats) -> None:
         return right(group)
 
     drawn = await second.member.draw(4, 8, strict=True, teaches=teaches)
-    assert len(drawn) == 4 and all(foreign.group.marks[0].solved for foreign in drawn)
+    assert len(drawn) == 4 and all(external.group.marks[0].solved for external in drawn)
     assert len(asked) == second.member.counts.drawn <= 10
     assert second.peer.exchange.giving.used(first.peer.signer.key) == 4
 
@@ -274,7 +274,7 @@ async def test_a_link_that_teaches_gets_only_its_share(tmp_path: Path, monkeypat
     await dull.share(16, solved=False)
     mesh.settle()
     taught = await drawer.member.draw(4, 8, strict=True, teaches=right)
-    assert [foreign.entry.name.author for foreign in taught] == [keen.peer.signer.key] * 2
+    assert [external.entry.name.author for external in taught] == [keen.peer.signer.key] * 2
 
 
 async def test_a_link_gets_no_more_than_its_share_once_the_others_groups_are_drawn(

@@ -31,7 +31,7 @@ from sapo_desktop.tasks.grammars import FORMS
 from sapo_desktop.worker.control.handlers.asking import drawn_sampling
 from sapo_desktop.worker.control.messages.replies import HumanMarked, PosedQuestion
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
-from sapo_desktop.worker.membership.foreign import SHORTEST_REASONING, as_marked
+from sapo_desktop.worker.membership.external import SHORTEST_REASONING, as_marked
 from sapo_desktop.worker.membership.member import Member
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node

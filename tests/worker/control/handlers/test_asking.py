@@ -15,7 +15,7 @@ from tests.builders import as_prompts, loaded
 from tests.worker.control.handlers.test_human import Examiner
 from tests.worker.fakes import FakeEngine
 from tests.worker.hosts.test_engine import CalledHost
-from tests.worker.membership.test_foreign import CATALOGUE, truth
+from tests.worker.membership.test_external import CATALOGUE, truth
 from tests.worker.test_node import SETTINGS, Scene
 
 

@@ -22,8 +22,8 @@ from sapo_desktop.worker.membership.member import Member
 from tests.builders import loaded
 from tests.swarm.peers import NETWORK
 from tests.worker.fakes import FakeEngine, FakeExaminer
-from tests.worker.membership import test_foreign as gcds
-from tests.worker.membership.test_foreign import CATALOGUE, truth
+from tests.worker.membership import test_external as gcds
+from tests.worker.membership.test_external import CATALOGUE, truth
 from tests.worker.membership.test_member import Seat
 from tests.worker.test_node import SETTINGS, Scene, playing
 

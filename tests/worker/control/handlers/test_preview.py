@@ -24,7 +24,7 @@ from tests.swarm.peers import group
 from tests.worker.control.handlers import test_human
 from tests.worker.control.handlers.test_human import SETTINGS
 from tests.worker.fakes import FakeEngine, mark
-from tests.worker.membership.test_foreign import CATALOGUE
+from tests.worker.membership.test_external import CATALOGUE
 from tests.worker.store.test_history import report
 from tests.worker.test_node import Scene
 

@@ -1,4 +1,4 @@
-"""Foreign groups: made again, marked by us, cut to shape."""
+"""External groups: made again, marked by us, cut to shape."""
 
 import asyncio
 import dataclasses
@@ -23,7 +23,7 @@ from sapo_desktop.tasks.grammars import fraction, integer
 from sapo_desktop.tasks.questions import question_hash, question_seed
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
-from sapo_desktop.worker.membership.foreign import Foreign, Intake, Yardstick, as_marked
+from sapo_desktop.worker.membership.external import External, Intake, Yardstick, as_marked
 from tests.builders import as_prompts
 from tests.swarm.peers import ALICE, NETWORK, group, group_body
 
@@ -109,7 +109,7 @@ def taken(
     slow: str | None = None,
     yardstick: Yardstick = OURS,
     **changes: object,
-) -> list[Foreign]:
+) -> list[External]:
     fields: dict[str, object] = {"task": GCD, "index": INDEX, "question": asked(INDEX).hash}
     fields |= {"answers": [Answer(text=text) for text in answers]} | changes
     pool = Pool(BOB.key)
@@ -128,27 +128,27 @@ def reasons(*answers: str, **changes: object) -> dict[Reason, int]:
 
 
 def test_question_and_marks_are_ours() -> None:
-    (foreign,) = taken(RIGHT, "I guess <answer>0</answer>")
-    assert foreign.group.question == asked(INDEX)
-    assert [mark.solved for mark in foreign.group.marks] == [True, False]
-    assert (foreign.group.origin, foreign.group.author) == ("peer", ALICE.key.hex())
-    assert foreign.prompt == [len(asked(INDEX).text)]
-    completion = foreign.group.completions[0]
+    (external,) = taken(RIGHT, "I guess <answer>0</answer>")
+    assert external.group.question == asked(INDEX)
+    assert [mark.solved for mark in external.group.marks] == [True, False]
+    assert (external.group.origin, external.group.author) == ("peer", ALICE.key.hex())
+    assert external.prompt == [len(asked(INDEX).text)]
+    completion = external.group.completions[0]
     assert completion.tokens == [*map(ord, RIGHT), 0] and completion.logprobs == []
 
 
 def test_a_group_is_cut_to_as_many_answers_as_our_own_have() -> None:
-    (foreign,) = taken(*[RIGHT] * 12, limit=8)
-    assert len(foreign.group.completions) == 8
+    (external,) = taken(*[RIGHT] * 12, limit=8)
+    assert len(external.group.completions) == 8
 
 
 @pytest.mark.parametrize(
     ("text", "origin", "kinds"), [(RIGHT, "human", ["human", "model"]), (f"{RIGHT} and more", "peer", ["model"])]
 )
 def test_a_human_answer_is_marked_so_where_it_is_fit(text: str, origin: str, kinds: list[str]) -> None:
-    (foreign,) = taken(answers=[Answer(text=text, kind="human"), Answer(text=RIGHT)])
-    assert foreign.group.origin == origin
-    assert [completion.kind for completion in foreign.group.completions] == kinds
+    (external,) = taken(answers=[Answer(text=text, kind="human"), Answer(text=RIGHT)])
+    assert external.group.origin == origin
+    assert [completion.kind for completion in external.group.completions] == kinds
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,8 @@ def test_a_human_answer_is_marked_so_where_it_is_fit(text: str, origin: str, kin
 )
 def test_text_that_no_own_answer_could_be_is_not_trained_on(text: str) -> None:
     assert reasons(text) == {Reason.UNFIT: 1}
-    (foreign,) = taken(text, RIGHT)
-    assert [completion.text for completion in foreign.group.completions] == [RIGHT]
+    (external,) = taken(text, RIGHT)
+    assert [completion.text for completion in external.group.completions] == [RIGHT]
 
 
 def test_reasoning_up_to_twice_our_own_is_welcome() -> None:
@@ -178,8 +178,8 @@ def test_reasoning_up_to_twice_our_own_is_welcome() -> None:
 def test_what_was_marked_is_what_is_trained_on_and_not_the_span_as_sent() -> None:
     answer = truth(asked(INDEX).seed)
     for blanks in (1, 40, 3900):
-        (foreign,) = taken(f"steps <answer>{' ' * blanks}+{answer}.0\n\t{' ' * 100}</answer> \n")
-        (completion,) = foreign.group.completions
+        (external,) = taken(f"steps <answer>{' ' * blanks}+{answer}.0\n\t{' ' * 100}</answer> \n")
+        (completion,) = external.group.completions
         assert completion.text == f"steps <answer>{answer}</answer>"
         assert completion.tokens == [*map(ord, completion.text), 0]
 
@@ -196,8 +196,8 @@ def test_an_answer_keeps_a_usual_spelling_such_as_the_question_asked_for() -> No
 
 def test_an_answer_that_the_marker_cannot_read_is_not_trained_on() -> None:
     assert reasons("steps <answer>about six</answer>") == {Reason.UNFIT: 1}
-    (foreign,) = taken("steps <answer>about six</answer>", RIGHT)
-    assert [completion.text for completion in foreign.group.completions] == [RIGHT]
+    (external,) = taken("steps <answer>about six</answer>", RIGHT)
+    assert [completion.text for completion in external.group.completions] == [RIGHT]
 
 
 def test_an_answer_of_more_ids_than_our_own_may_have_is_not_trained_on() -> None:

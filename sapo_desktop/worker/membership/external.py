@@ -1,11 +1,11 @@
-"""Foreign groups on their way into a round: regenerated, marked, cut to shape and encoded by us, without exception.
+"""External groups on their way into a round: regenerated, marked, cut to shape and encoded by us, without exception.
 
 What a peer sent is a task's name, a slot, an index and some texts. The question is made again from them, the marks are
 ours, and only text that an own answer could have been is trained on: one answer, at the end, nothing after it, with
 reasoning no longer than twice our own. What is encoded is that reasoning and the answer as the marker read it, in one
 of a few spellings, never any other span, and no more ids than an own answer may have: whatever the grammar overlooks,
-blanks by the thousand, never reaches the trainer. Foreign work has an examiner of its own, so whatever a text does to
-it costs our round nothing; and each link and identity has its budget of that examiner's time (ForeignBudget).
+blanks by the thousand, never reaches the trainer. External work has an examiner of its own, so whatever a text does to
+it costs our round nothing; and each link and identity has its budget of that examiner's time (ExternalBudget).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SHORTEST_REASONING = 256
 
 @dataclass(frozen=True)
 class Yardstick:
-    """How long this node's own answers are and may be; foreign ones that are longer are not trained on.
+    """How long this node's own answers are and may be; external ones that are longer are not trained on.
 
     `max_tokens`: ids of an answer, its end among them; `context`: ids of a question and its answer together; `lengths`:
     median characters of reasoning by task key, of the tasks that this node reasoned about; `shots`: worked examples
@@ -71,7 +71,7 @@ class Yardstick:
 
 
 @dataclass(frozen=True)
-class Foreign(EncodedGroup):
+class External(EncodedGroup):
     """A drawn group that may be trained on, and where it came from."""
 
     entry: Entry
@@ -90,7 +90,7 @@ class Marked:
 class Taken:
     """What came of drawn entries: `marked` holds the `fit` ones too."""
 
-    fit: list[Foreign]
+    fit: list[External]
     marked: list[Marked]
 
 
@@ -135,7 +135,7 @@ class Intake:
         self._refusals = refusals
         self._yardstick = yardstick
         self._clock = clock
-        self._budget = ForeignBudget()
+        self._budget = ExternalBudget()
 
     async def take(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> Taken:
         """The groups of these entries, each cut to at most `answers` answers; fewer than entries where some are not
@@ -147,10 +147,10 @@ class Intake:
         try:
             timely = await self._judge(affordable, answers, strict=strict)
         except (HostDied, HostTimeout) as error:
-            log.warning("The examiner for foreign answers failed: %s", error)
+            log.warning("The examiner for external answers failed: %s", error)
         except HostError as error:
-            # Its host is started again at the next call; a round never waits for foreign work that goes wrong.
-            log.warning("There is no examiner for foreign answers: %s", error)
+            # Its host is started again at the next call; a round never waits for external work that goes wrong.
+            log.warning("There is no examiner for external answers: %s", error)
             self._refusals.add(Reason.TIMED_OUT, len(affordable))
             return Taken([], [])
         else:
@@ -250,7 +250,7 @@ class Intake:
             return False
         return text.find(OPEN) <= yardstick.reasoning(task)
 
-    async def _encode(self, marked: Sequence[_Marked]) -> list[Foreign]:
+    async def _encode(self, marked: Sequence[_Marked]) -> list[External]:
         """Groups with the ids of question and answers. Answers that spell a special token, that the marker could not
         read or that have more ids than our own are left out."""
         texts = []
@@ -278,7 +278,7 @@ class Intake:
                 author=one.body.key.hex(),
                 source=one.entry.path.link.hex(),
             )
-            taken.append(Foreign(group, prompt, one.entry))
+            taken.append(External(group, prompt, one.entry))
         return taken
 
 
@@ -304,8 +304,8 @@ class Cost(NamedTuple):
     timed_out: bool
 
 
-class ForeignBudget:
-    """What foreign work may cost the examiner: seconds a minute for each link and each identity, and what timed out.
+class ExternalBudget:
+    """What external work may cost the examiner: seconds a minute for each link and each identity, and what timed out.
 
     Pure: time is an argument, `now` in monotonic seconds. Costs are known only afterwards, so a budget may be overdrawn
     by the group in hand, and refuses the next ones until it is paid back. Nobody is punished: what is refused is only
