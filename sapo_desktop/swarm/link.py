@@ -93,7 +93,7 @@ class Link:
     tasks: frozenset[bytes] | None = None
     """Ids of the tasks that the peer knows; None where nobody knows that yet."""
     visit: bool = False
-    """Whether it was made to meet somebody else (addresses/keeper.py)."""
+    """Whether it was made to meet somebody else (addresses/links.py)."""
     asked: bool = False
     """Whether it was asked for groups."""
     catalogue_due: float = 0.0

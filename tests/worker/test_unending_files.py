@@ -11,7 +11,7 @@ from sapo_desktop.core.errors import ControlError, HistoryError, SapoError, Sett
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.shell import remembered
 from sapo_desktop.learning.counters import Counters
-from sapo_desktop.swarm.addresses.restart_file import Memory
+from sapo_desktop.swarm.addresses.memory import Memory
 from sapo_desktop.swarm.addresses.seeds import read_seeds
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.system.identity import Keeper

@@ -16,8 +16,8 @@ import sapo_desktop
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.book import AddressBook
-from sapo_desktop.swarm.addresses.keeper import FOUND_LINKS, Links
-from sapo_desktop.swarm.addresses.restart_file import Memory
+from sapo_desktop.swarm.addresses.links import FOUND_LINKS, Links
+from sapo_desktop.swarm.addresses.memory import Memory
 from sapo_desktop.swarm.catalogues import Catalogues
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange

@@ -1,6 +1,6 @@
 """A newcomer in an internet most of whose addresses are an attacker's: does it meet anybody else?
 
-One of the scenarios (scenarios.py). What dials and holds links is the product's (swarm/addresses/keeper.py), and so is
+One of the scenarios (scenarios.py). What dials and holds links is the product's (swarm/addresses/links.py), and so is
 the book it takes addresses from; the internet is made up, and everybody in it answers at once.
 """
 
@@ -15,10 +15,10 @@ from typing import Any
 from unittest.mock import patch
 
 from sapo_desktop.core.sentences import Text
-from sapo_desktop.swarm.addresses import keeper
+from sapo_desktop.swarm.addresses import links as links_module
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.book import AddressBook
-from sapo_desktop.swarm.addresses.restart_file import Memory
+from sapo_desktop.swarm.addresses.memory import Memory
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol import events
@@ -55,7 +55,7 @@ def eclipse(quick: bool, rng: Random) -> Iterator[Figure]:
     for case, internet in cases.items():
         met = [asyncio.run(internet.honest_links(rng)) for _ in range(tries)]
         asked = {
-            f"newcomers whose first {keeper.FOUND_LINKS} links are not all hostile": (lambda it: it.begun, None),
+            f"newcomers whose first {links_module.FOUND_LINKS} links are not all hostile": (lambda it: it.begun, None),
             f"newcomers with an honest link in each of {HOURS} hours": (lambda it: min(it.hours) > 0, 0.99),
             "time that they have one": (lambda it: sum(it.hours) / HOURS, None),
         }
@@ -102,14 +102,14 @@ class Internet:
         times = SimpleNamespace(time=lambda: clock.at.unix, monotonic=lambda: clock.at.monotonic)
         with (
             tempfile.TemporaryDirectory() as folder,
-            patch.multiple(keeper, now=lambda: clock.at, time=times, SystemRandom=lambda: rng),
+            patch.multiple(links_module, now=lambda: clock.at, time=times, SystemRandom=lambda: rng),
         ):
             network = MadeUpNetwork(self.leads_to, rng)
-            links = keeper.Links(network, book, NETWORK, Path(folder) / "peers", Memory())  # type: ignore[arg-type]
+            links = links_module.Links(network, book, NETWORK, Path(folder) / "peers", Memory())  # type: ignore[arg-type]
             network.heard = links.heard
             if self.named:
                 links.keep([_NAMED])
-            while len(links._open_found()) < keeper.FOUND_LINKS:
+            while len(links._open_found()) < links_module.FOUND_LINKS:
                 links._dial_found(clock.at)
                 await network.settle()
             met = Met(self._is_any_honest(network), [0.0] * HOURS)
@@ -120,7 +120,7 @@ class Internet:
                 met.hours[hour] += self._is_any_honest(network) * _STEP / 3600
                 if self.hang_up:
                     for link in network.exchange.links:
-                        if not self._is_honest(link) and rng.random() < 2 * _STEP / keeper.VISIT_SECONDS:
+                        if not self._is_honest(link) and rng.random() < 2 * _STEP / links_module.VISIT_SECONDS:
                             link.session.close("hanging up")
                 clock.at = Now(clock.at.monotonic + _STEP, clock.at.unix + _STEP)
             await links.close()
@@ -188,7 +188,7 @@ class MadeUpNetwork:
         if allows is not None and not allows(host):
             return None
         session: Any = MadeUpSession()
-        opened = keeper.now().monotonic
+        opened = links_module.now().monotonic
         key = address.key or self._rng.randbytes(32)
         link = Link(session, b"", key=key, dialled=address, host=host, opened=opened, visit=visit)
         self.exchange.links.append(link)

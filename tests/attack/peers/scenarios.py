@@ -19,7 +19,7 @@ from sapo_desktop.swarm.addresses import book as book_module
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.announcement import Announcement
 from sapo_desktop.swarm.addresses.book import AddressBook
-from sapo_desktop.swarm.addresses.keeper import FOUND_LINKS
+from sapo_desktop.swarm.addresses.links import FOUND_LINKS
 from sapo_desktop.swarm.clock import MANY_NETWORKS, Clock
 from sapo_desktop.swarm.pool.draw import LINK_SHARE, NEW_SHARE, draw
 from sapo_desktop.swarm.pool.pool import Path, Pool

@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 
 from sapo_desktop.swarm.addresses.address import Address
-from sapo_desktop.swarm.addresses.keeper import VISIT_SECONDS
+from sapo_desktop.swarm.addresses.links import VISIT_SECONDS
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.link import Traffic
 from sapo_desktop.swarm.pool import held_filter
@@ -132,7 +132,7 @@ async def measured(count: int, seconds: float) -> float:
 def simulated(count: int, seed: int, visited: int = 0) -> tuple[float, float]:
     """The same in a swarm of any size, and what share of the groups that it wants a node draws: two relays, and on each
     what it would hold of the others' groups. `visited`: so many more, of which each node is linked to one at a time, as
-    its latest link is that moves on (swarm/addresses/keeper.py)."""
+    its latest link is that moves on (swarm/addresses/links.py)."""
     mesh, rng = Mesh(), Random(seed)
     relays = [Peer(2_000_001 + number) for number in range(2 + visited)]
     stays, rest = relays[:2], relays[2:]

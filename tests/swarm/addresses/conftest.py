@@ -2,7 +2,7 @@
 
 import pytest
 
-from sapo_desktop.swarm.addresses import keeper as links
+from sapo_desktop.swarm.addresses import links
 from sapo_desktop.swarm.sockets import network
 
 

@@ -18,7 +18,7 @@ from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.lan import MOST_SERVICES, SERVICE, Lan
 from sapo_desktop.swarm.sockets.certificate import self_signed, server_context
 from sapo_desktop.swarm.sockets.network import now
-from tests.swarm.addresses import test_keeper as test_links
+from tests.swarm.addresses import test_links
 from tests.swarm.sockets.test_network import until
 
 pytestmark = pytest.mark.usefixtures("quick")

@@ -12,12 +12,12 @@ from random import Random
 import msgspec
 import pytest
 
-from sapo_desktop.swarm.addresses import keeper
+from sapo_desktop.swarm.addresses import links as links_module
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.announcement import Announcement
 from sapo_desktop.swarm.addresses.book import AddressBook
-from sapo_desktop.swarm.addresses.keeper import Links
-from sapo_desktop.swarm.addresses.restart_file import Memory
+from sapo_desktop.swarm.addresses.links import Links
+from sapo_desktop.swarm.addresses.memory import Memory
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.protocol.envelope import PeerBody, open_envelope, seal
 from sapo_desktop.swarm.protocol.refusals import Reason
@@ -330,7 +330,7 @@ async def among_scattered(folder: Path, others: int, *, found: int) -> AsyncIter
 async def test_the_latest_found_link_moves_on_and_the_others_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "VISIT_SECONDS", 0.3)
+    monkeypatch.setattr(links_module, "VISIT_SECONDS", 0.3)
     async with among_scattered(tmp_path, 6, found=3) as (node, _):
         await node.open()
         most, met, held = 0, set[bytes](), list[bytes]()
@@ -379,8 +379,8 @@ async def test_while_a_person_s_address_is_dialled_whoever_is_there_is_not_found
 async def test_whoever_was_visited_and_stays_is_no_visit_any_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "VISIT_SECONDS", 0.2)
-    monkeypatch.setattr(keeper, "VISITED_SECONDS", 0.1)
+    monkeypatch.setattr(links_module, "VISIT_SECONDS", 0.2)
+    monkeypatch.setattr(links_module, "VISITED_SECONDS", 0.1)
     async with among_scattered(tmp_path, 5, found=2) as (node, _):
         await node.open()
         visits, most = set[int](), 0
@@ -403,7 +403,7 @@ async def test_whoever_was_visited_and_stays_is_no_visit_any_more(
 async def test_whoever_hangs_up_all_the_time_does_not_keep_a_visit_from_its_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "VISIT_SECONDS", 0.3)
+    monkeypatch.setattr(links_module, "VISIT_SECONDS", 0.3)
     async with among_scattered(tmp_path, 2, found=1) as (node, (hostile, honest)):
         (known,) = [one.address for one in node.book._known.values() if one.address.key == hostile.signer.key]
         node.book.tried(known, time.time(), reached=True)

@@ -19,7 +19,7 @@ from sapo_desktop.core.files.durable import write_atomically
 from sapo_desktop.swarm.addresses.address import Address, ip_of
 from sapo_desktop.swarm.addresses.announcement import Announcement
 from sapo_desktop.swarm.addresses.book import AddressBook
-from sapo_desktop.swarm.addresses.restart_file import MOST_KEPT, Memory
+from sapo_desktop.swarm.addresses.memory import MOST_KEPT, Memory
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol import events, limits
