@@ -130,7 +130,7 @@ class LlamaCppEngine:
     def check_numbers(self) -> None:
         """Refuse a model that predicts values that are no numbers. Raises ModelError."""
         words = self.vocabulary
-        asked = words.encode_foreign(LOOKED_AT, end=True) or [words.end_token]
+        asked = words.encode_external(LOOKED_AT, end=True) or [words.end_token]
         greedy = Sampling(max_tokens=1, greedy=True)
         job = GenerationJob([asked], 1, greedy, words.stop_tokens, self.model.context, words.closes)
         if not all(map(math.isfinite, self._answer(job, None, GenerationMonitor()).logprobs[0])):

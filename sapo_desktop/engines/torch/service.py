@@ -84,7 +84,7 @@ class TorchEngine:
             ModelError: there are some.
         """
         spoilt = (name for name, p in self.lm.model.named_parameters() if not bool(p.isfinite().all()))
-        asked = self.lm.words.encode_foreign(LOOKED_AT, end=True)
+        asked = self.lm.words.encode_external(LOOKED_AT, end=True)
         job = self.job([asked or [self.lm.words.end_token]], 1, Sampling(max_tokens=1, greedy=True))
         what = next(spoilt, "")
         if not what and not all(map(math.isfinite, self._answer(job, False, GenerationMonitor()).logprobs[0])):
