@@ -91,10 +91,10 @@ async def play(node: Node, examiner: Examiner, pool: list[Shared], share: MixSha
     # 4. Draw J groups of others, ask and mark them here. 5. Rewards, advantages, one step.
     others = [one for one in pool if one.author != node.number]
     drawn_groups = node.random.sample(others, min(share.external, len(others)))
-    foreign, foreign_ids = await received(node, examiner, drawn_groups)
-    mixed = mix_groups(own, foreign, share)
+    external, external_ids = await received(node, examiner, drawn_groups)
+    mixed = mix_groups(own, external, share)
     weights = weigh(mixed, node.rates)
-    ids = [*(made.prompt_tokens[place] for place in mixed.places), *foreign_ids[: mixed.external]]
+    ids = [*(made.prompt_tokens[place] for place in mixed.places), *external_ids[: mixed.external]]
     await node.engine.step(training_sequences(mixed.groups, ids, weights, "paper"))
     return shared, sum(mark.reward for group in own for mark in group.marks) / (len(own) * ANSWERS)
 
