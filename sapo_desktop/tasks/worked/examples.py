@@ -40,7 +40,7 @@ class EntryMaker(Protocol):
 
 def worked_examples(maker: EntryMaker, family: Family) -> list[Exchange]:
     """Up to `OF_A_FAMILY` examples of each kind; of an own family the row that is set aside for this. None where nobody
-    wrote down how its questions are worked out, or where that takes too long."""
+    wrote down how its questions are worked out, or where that takes too long; answers alone need no steps."""
     if family.shown is not None:
         return [Exchange(question=family.shown.question, answer=f"{OPEN}{family.shown.answer}{CLOSE}")]
     if family.own or family.name not in WRITERS:
@@ -59,6 +59,8 @@ def _examples(maker: EntryMaker, family: Family, levels: Sequence[Level], *, bar
         except TaskError:
             continue  # this seed has no question
         question, written = str(entry["question"]), writer(dict(entry))
+        if bare and written is None:
+            written = f"{OPEN}{entry['answer']}{CLOSE}"
         if written is None or held_out_side(family.name, question) or question in [one.question for one in found]:
             continue
         steps, _, answer = written.partition(OPEN)

@@ -17,13 +17,15 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.extraction import OPEN
 from sapo_desktop.core.resources import resource
-from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, family_of, load_catalogue
+from sapo_desktop.core.task_list import FIRST
+from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, family_of, level_of, load_catalogue
 from sapo_desktop.tasks.examiner import Examiner, load_library
 from sapo_desktop.tasks.heldout import held_out_set
 from sapo_desktop.tasks.questions import draw_seed
 from sapo_desktop.tasks.split import canonical, held_out_side
-from sapo_desktop.tasks.worked.examples import worked_examples
+from sapo_desktop.tasks.worked.examples import OF_A_FAMILY, worked_examples
 from tests.tasks.examiner.checks import faults
 from tests.tasks.examiner.twins import TWINS, other_families
 
@@ -142,19 +144,24 @@ class Noting:
 
 
 def examples(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
-    """The worked examples of every family: how many, and those that are wrong or of the held-out side."""
+    """The worked examples of every family: how many, and those that are wrong, of the held-out side, or answers alone
+    to questions that take more than one step."""
     maker, counts = Noting(examiner), dict[str, int]()
-    unsolved, held_out = list[str](), list[str]()
+    misplaced, unsolved, held_out = list[str](), list[str](), list[str]()
     for family in catalogue.families:
         shown = worked_examples(maker, family)
         counts[family.name] = len(shown)
+        first = any(level.name == FIRST for level in family.levels)
+        bare = [one for one in shown if first and one.answer.startswith(OPEN)]
+        misplaced += [one.question for one in bare if level_of(maker.places[one.question][0]) != FIRST]
+        misplaced += [family.name] if first and len(bare) < OF_A_FAMILY else []
         held_out += [one.question for one in shown if held_out_side(family.name, one.question)]
         unsolved += [
             f"{one.question} {one.answer}"
             for one in shown
             if not examiner.mark(*maker.places[one.question], one.answer).solved
         ]
-    return {"counts": counts, "not solved": unsolved, "held out": held_out}
+    return {"counts": counts, "not solved": unsolved, "held out": held_out, "misplaced": misplaced}
 
 
 def hostile(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
