@@ -7,11 +7,15 @@ A group whose answers are all solved, or none of them, has no advantage anywhere
 ones count less, for the model changes. Families are drawn alike, as in the paper: what is mixed most of all is often
 what is guessed, and teaches nothing. Of a family the level is asked whose draw from its Beta posterior is the highest
 (Thompson sampling): what is likely is asked most, what is uncertain is tried, what never taught is left. One level in
-ten is drawn from all alike, so that none is left for good. Levels two or more from the likeliest are not asked: a model
-goes up and down in small steps. A task that was hardly asked is expected to do as its level did in
+ten is drawn from all in reach alike, so that none is left for good. Levels two or more from the likeliest are not
+asked: a model goes up and down in small steps. A task that was hardly asked is expected to do as its level did in
 the other families so far (an empirical prior): a model finds within a few rounds where it can begin, and a small chat
 model begins elsewhere than the starter. A family of which no level is mixed any more, or not yet, is asked less, and
 never not at all.
+
+*Reach.* Groups that are alike say two things: all solved, the level is too easy; none solved, it is too hard, and so is
+every level above it. A level above the one where a family begins is asked once some answers at the level below are
+right. A model that solves nothing yet spends no answers on harder questions, whose long answers every round waits for.
 
 *Turns.* A model that begins at the level `first` works on a few families at a time. Spread over all of them, a round
 has two or three groups that teach, each of another family, and its step is mostly noise. A turn ends after some
@@ -63,6 +67,9 @@ AT_WORK = 5
 """Families at a time."""
 _TURN, _TRIED = 24, 6
 """Groups of a turn, and of one without a mixed group."""
+_GROUND = 0.25
+"""Share of answers at a level that must be right before the next one is asked, as if at least `_SEEN` groups were."""
+_SEEN = 4.0
 _DEAD = 0.5
 """A level counts as practised while its chance is at least this part of its family's best one's."""
 
@@ -72,12 +79,18 @@ class Chance(Record, frozen=True):
 
     mixed: float = 0.0
     alike: float = 0.0
+    right: float = 0.0
+    """Sum of their shares of right answers."""
 
     def behind(self, prior: Chance) -> Chance:
         """With these groups of others before it, which count for `_PRIOR` groups at most."""
         seen = prior.mixed + prior.alike
         part = min(1.0, _PRIOR / seen) if seen else 0.0
-        return Chance(mixed=self.mixed + part * prior.mixed, alike=self.alike + part * prior.alike)
+        return Chance(
+            mixed=self.mixed + part * prior.mixed,
+            alike=self.alike + part * prior.alike,
+            right=self.right,
+        )
 
     @property
     def mean(self) -> float:
@@ -88,10 +101,19 @@ class Chance(Record, frozen=True):
         """One draw from the posterior."""
         return random.betavariate(self.mixed + 1, self.alike + 1)
 
-    def with_group(self, mixed: bool) -> Chance:
-        """After one more group."""
-        left = 1 - 1 / MEMORY
-        return Chance(mixed=left * self.mixed + mixed, alike=left * self.alike + (not mixed))
+    @property
+    def carries(self) -> bool:
+        """Whether enough answers are right for the next level."""
+        return self.right >= _GROUND * max(_SEEN, self.mixed + self.alike)
+
+    def with_group(self, solved: float) -> Chance:
+        """After one more group. `solved`: share of its answers."""
+        left, mixed = 1 - 1 / MEMORY, 0 < solved < 1
+        return Chance(
+            mixed=left * self.mixed + mixed,
+            alike=left * self.alike + (not mixed),
+            right=left * self.right + solved,
+        )
 
 
 class Again(Record, frozen=True):
@@ -147,9 +169,10 @@ def choose_tasks(asking: Asking, levels: Levels, count: int, random: Random) -> 
     """The tasks of `count` fresh questions. `levels`: of each family."""
     chances = expected(asking, levels)
     families = sorted(at_work(asking, levels))
-    best = [max(chances[f"{name}/{level}"].mean for level in levels[name]) for name in families]
+    reach = {name: _reach(asking, name, levels[name]) for name in families}
+    best = [max(chances[task].mean for task in reach[name]) for name in families]
     drawn = random.choices(families, weights=[max(_LEAST, min(1.0, mean / _WORTH) ** 2) for mean in best], k=count)
-    return [_choose_level([f"{name}/{level}" for level in levels[name]], chances, random) for name in drawn]
+    return [_choose_level(reach[name], chances, random) for name in drawn]
 
 
 def at_work(asking: Asking, levels: Levels) -> Sequence[str]:
@@ -160,20 +183,29 @@ def at_work(asking: Asking, levels: Levels) -> Sequence[str]:
 
     def place(family: str) -> tuple[int, bool, float]:
         turn = asking.turns.get(family, Turn())
-        return turn.had, not turn.asked, -max(chances[f"{family}/{level}"].mean for level in levels[family])
+        return turn.had, not turn.asked, -max(chances[task].mean for task in _reach(asking, family, levels[family]))
 
     return sorted(levels, key=place)[:AT_WORK]
 
 
 def _choose_level(tasks: Sequence[str], chances: Mapping[str, Chance], random: Random) -> str:
-    tasks = _in_reach(tasks, chances)
+    tasks = _near(tasks, chances)
     if random.random() < EXPLORED:
         return random.choice(tasks)
     draws = {task: chances[task].draw(random) for task in tasks}
     return max(draws, key=draws.__getitem__)
 
 
-def _in_reach(tasks: Sequence[str], chances: Mapping[str, Chance]) -> Sequence[str]:
+def _reach(asking: Asking, family: str, order: Sequence[str]) -> list[str]:
+    """A family's tasks up to the level where it begins, and further as long as answers at the level below are right."""
+    begin = _begin(order, asking.begin)
+    top = order.index(begin) if begin in order else 0
+    while top + 1 < len(order) and asking.chances.get(f"{family}/{order[top]}", Chance()).carries:
+        top += 1
+    return [f"{family}/{level}" for level in order[: top + 1]]
+
+
+def _near(tasks: Sequence[str], chances: Mapping[str, Chance]) -> Sequence[str]:
     """The levels of a family next to its likeliest, and that one."""
     likeliest = tasks.index(max(tasks, key=lambda task: chances[task].mean))
     return tasks[max(0, likeliest - 1) : likeliest + 2]
@@ -227,7 +259,7 @@ def observe(asking: Asking, number: int, outcomes: Sequence[Outcome], levels: Le
         before = again.pop(key, None)
         times, family = before.times + 1 if before else 1, outcome.task.partition("/")[0]
         if before is None and outcome.task in known:
-            chances[outcome.task] = chances.get(outcome.task, Chance()).with_group(outcome.mixed)
+            chances[outcome.task] = chances.get(outcome.task, Chance()).with_group(outcome.solved)
             if family in working:
                 turns[family] = turns.get(family, Turn()).with_group(outcome.mixed)
         if outcome.mixed and times < TIMES and outcome.task in known:

@@ -37,10 +37,10 @@ def test_a_chance_is_the_mean_of_a_beta_posterior() -> None:
 
 
 def test_old_groups_count_less() -> None:
-    after = Chance(mixed=1).with_group(False)
+    after = Chance(mixed=1).with_group(0.0)
     assert (after.mixed, after.alike) == (pytest.approx(1 - 1 / MEMORY), 1)
     for _ in range(1000):
-        after = after.with_group(True)
+        after = after.with_group(0.5)
     assert after.mixed == pytest.approx(MEMORY)
     assert after.alike == pytest.approx(0, abs=1e-9)
 
@@ -57,6 +57,23 @@ def test_a_model_begins_where_the_first_look_says_and_families_without_that_leve
     of_gcd = sum(count for task, count in drawn.items() if task.startswith("gcd"))
     assert drawn["gcd/first"] > 0.7 * of_gcd > 0.7 * (3600 - of_gcd)
     assert drawn["gcd/middle"] == drawn["gcd/hard"] == 0, "it goes up in small steps"
+
+
+def test_no_level_is_asked_above_one_where_nothing_is_right() -> None:
+    levels = {"gcd": ["first", "easy", "middle"]}
+
+    def asked(*solved: float) -> Counter[str]:
+        asking = Asking(begin="first")
+        for number, share in enumerate(solved):
+            asking = observe(asking, number, [outcome(share, "gcd/first", number)], levels)
+        return Counter(choose_tasks(asking, levels, 600, Random(6)))
+
+    assert asked(*[0.0] * 30) == {"gcd/first": 600}
+    assert asked(0.5) == {"gcd/first": 600}, "one group is no ground yet"
+    some = asked(*[0.5] * 10)
+    assert some["gcd/first"] > some["gcd/easy"] > 0 == some["gcd/middle"]
+    mastered = asked(*[1.0] * 30)
+    assert mastered["gcd/easy"] > mastered["gcd/first"], "all alike, but all right: it goes up"
 
 
 def test_what_a_level_showed_in_other_families_is_expected_of_a_new_one() -> None:
@@ -147,7 +164,7 @@ def test_no_question_is_asked_more_often_than_that() -> None:
 def test_a_question_asked_again_says_nothing_of_fresh_ones() -> None:
     once = observe(Asking(), 1, [outcome(0.5)], LEVELS)
     twice = observe(once, 5, [outcome(0.5)], LEVELS)
-    assert twice.chances == once.chances == {"gcd/easy": Chance().with_group(True)}
+    assert twice.chances == once.chances == {"gcd/easy": Chance().with_group(0.5)}
 
 
 def test_a_quarter_of_a_round_at_most_is_asked_again_the_least_certain_first() -> None:

@@ -58,7 +58,7 @@ def test_without_curriculum_families_are_drawn_alike_and_at_their_second_level()
 
 def test_the_curriculum_asks_most_what_is_mixed_most() -> None:
     known = {"gcd/easy": Chance(alike=30), "gcd/hard": Chance(alike=30), "lcm/easy": Chance(alike=30)}
-    seen = counters(asking=Asking(chances=known | {"gcd/middle": Chance(mixed=20, alike=10)}))
+    seen = counters(asking=Asking(chances=known | {"gcd/middle": Chance(mixed=20, alike=10, right=15)}))
     drawn = Counter(task for n in range(200) for task in choose_questions(Settings(), seen, LEVELS, n, 6)[1])
     assert set(drawn) == {"gcd/easy", "gcd/middle", "gcd/hard", "lcm/easy", "lcm/middle"}, "nothing is left for good"
     assert drawn["gcd/middle"] + drawn["lcm/middle"] > 0.5 * sum(drawn.values())
@@ -144,7 +144,7 @@ def test_the_guard_takes_external_groups_away_and_own_ones_stand_in() -> None:
     assert plan_round(settings, lost, LEVELS, LARGE).share == MixShare(7, 1)
 
 
-def test_external_groups_are_wanted_where_this_node_does_not_solve_all() -> None:
+def test_foreign_groups_are_wanted_where_this_node_does_not_solve_all() -> None:
     levels = {"gcd": ["easy", "middle", "hard"], "bf": ["easy"]}
     able = counters(solve_rates={"gcd/easy": 0.98, "gcd/middle": 0.6})
     assert tasks_of_interest(Settings(), able, levels) == ("bf/easy", "gcd/middle", "gcd/hard")
