@@ -1,5 +1,7 @@
 """The limit of tokens follows the lengths that a model needs."""
 
+import msgspec
+
 from sapo_desktop.core.records import Completion, FinishReason, Group, Mark
 from sapo_desktop.learning.limit import LEAST, Lengths, first_limit, lengths_of, next_limit
 from tests.builders import QUESTION
@@ -10,10 +12,15 @@ def answer(tokens: int, finish: FinishReason = "closed") -> Completion:
 
 
 def lengths(answers: list[Completion], readable: list[bool]) -> Lengths:
+    return lengths_of([group(answers, readable)])
+
+
+def group(answers: list[Completion], readable: list[bool], level: str = "easy") -> Group:
     marks = [
         Mark(solved=False, partial=0.0, reward=0.0, answer=None, verdict="wrong", readable=one) for one in readable
     ]
-    return lengths_of([Group(question=QUESTION, completions=answers, marks=marks)])
+    question = msgspec.structs.replace(QUESTION, task=f"gcd/{level}")
+    return Group(question=question, completions=answers, marks=marks)
 
 
 def test_what_is_needed_is_by_answers_that_ended_and_could_be_read() -> None:
@@ -31,7 +38,19 @@ def test_it_goes_up_where_readable_answers_come_near_and_down_in_small_steps_whe
     limit = 64
     for _ in range(40):
         limit = next_limit(limit, short, 512)
-    assert limit == LEAST, "with room for twice what is needed, and no less than that"
+    assert limit == 20, "with room for twice what is needed"
+    assert next_limit(limit, Lengths(needed=2, answers=64, ended=60), 512) == 18
+    assert next_limit(LEAST, Lengths(needed=2, answers=64, ended=60), 512) == LEAST
+
+
+def test_a_level_whose_answers_are_cut_gets_room_beside_shorter_ones_once_most_can_be_read() -> None:
+    bare = group([answer(8)] * 24, [True] * 24, "first")
+    steps = group([answer(20, "length")] * 6 + [answer(14)] * 2, [False] * 6 + [True] * 2)
+    assert next_limit(20, lengths_of([bare]), 512) == 18
+    assert next_limit(20, lengths_of([bare, steps]), 512) == 30
+    assert lengths_of([bare, steps]).needed == 14, "by the longest level, however few its answers"
+    chatter = group([answer(48, "length")] * 8, [False] * 8)
+    assert not lengths_of([group([answer(30)] * 24, [False] * 24, "first"), chatter]).cut, "nothing can be read yet"
 
 
 def test_where_hardly_an_answer_ends_the_limit_may_be_the_reason() -> None:
