@@ -44,7 +44,7 @@ def test_a_question_is_that_of_a_dataset_of_size_one() -> None:
 
 
 def test_no_held_out_question_has_a_twin_that_may_be_trained_on() -> None:
-    """Own questions (learning/questions.py) and others' (worker/membership/foreign.py) pass the same split."""
+    """Own questions (learning/questions.py) and others' (worker/membership/external.py) pass the same split."""
     found = scene("twins")
     assert found["let through"] == {}
     assert all(found["turned"].values()) and len(found["turned"]) >= 20
