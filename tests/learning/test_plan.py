@@ -144,7 +144,7 @@ def test_the_guard_takes_external_groups_away_and_own_ones_stand_in() -> None:
     assert plan_round(settings, lost, LEVELS, LARGE).share == MixShare(7, 1)
 
 
-def test_foreign_groups_are_wanted_where_this_node_does_not_solve_all() -> None:
+def test_external_groups_are_wanted_where_this_node_does_not_solve_all() -> None:
     levels = {"gcd": ["easy", "middle", "hard"], "bf": ["easy"]}
     able = counters(solve_rates={"gcd/easy": 0.98, "gcd/middle": 0.6})
     assert tasks_of_interest(Settings(), able, levels) == ("bf/easy", "gcd/middle", "gcd/hard")
