@@ -30,6 +30,7 @@ NOTICES = "worker.control.notices"
 UNSTARTED = "worker.control.unstarted"
 CLIENT = ("worker.control.client", UNSTARTED, NOTICES, MESSAGES)
 LIBRARIAN = "worker.hosts.librarian"
+STORED = ("worker.store.database", "worker.store.rows")
 UPDATES = "worker.hosts.updates"
 TEMPLATE = "engines.chat_template"
 ARROWS: dict[str, tuple[str, ...]] = {
@@ -49,13 +50,15 @@ ARROWS: dict[str, tuple[str, ...]] = {
     UPDATES: (LIBRARIAN, MESSAGES, "system", "core"),
     "worker.control.client": (*DOOR, "system", "core"),
     NOTICES: (MESSAGES, "system", "core"),
-    UNSTARTED: (*CLIENT, LIBRARIAN, "system", "core"),
+    UNSTARTED: (*CLIENT, *STORED, LIBRARIAN, "system", "core"),
+    STORED[0]: ("core",),
+    STORED[1]: (MESSAGES, "core"),
     "worker.control.channel": (*DOOR, "system", "core"),
     "worker.control.proof": ("system", "core"),
     "worker.control.parent": ("core",),
     "worker.control.lock": ("system", "core"),
     "worker": (
-        *DOOR,
+        *(*DOOR, *STORED),
         *HOSTS,
         LIBRARIAN,
         UPDATES,

@@ -398,6 +398,10 @@
         <translation>Mit den Voreinstellungen weitermachen?</translation>
     </message>
     <message>
+        <source>as it was before this start</source>
+        <translation>Stand vor diesem Start</translation>
+    </message>
+    <message>
         <source>New questions solved</source>
         <translation>Neue Fragen gelöst</translation>
     </message>
@@ -715,6 +719,10 @@
     <message>
         <source>Help ({keys})</source>
         <translation>Hilfe ({keys})</translation>
+    </message>
+    <message>
+        <source>Silo: offline</source>
+        <translation>Silo: offline</translation>
     </message>
     <message>
         <source>This desktop has no tray. The window is minimised, and the node goes on. You have it back from the list of windows, or by starting SAPO Desktop again; {keys} quits.</source>
@@ -1230,10 +1238,6 @@
     <message>
         <source>Search the log</source>
         <translation>Protokoll durchsuchen</translation>
-    </message>
-    <message>
-        <source>Silo: no network at all. Nothing leaves this computer, and nothing comes in.</source>
-        <translation>Silo: gar kein Netz. Nichts verlässt diesen Computer, und nichts kommt herein.</translation>
     </message>
     <message>
         <source>Silo</source>
@@ -5394,6 +5398,10 @@
         <translation>Einen Server des Backbones schreibt man wie nats://127.0.0.1:4222 oder tls://nats.example:4222.</translation>
     </message>
     <message>
+        <source>Another release of SAPO Desktop wrote {path}.</source>
+        <translation>Eine andere Version von SAPO Desktop hat {path} geschrieben.</translation>
+    </message>
+    <message>
         <source>Answering round {round}; nothing is trained</source>
         <translation>Beantwortet Runde {round}; trainiert wird nichts</translation>
     </message>
@@ -6950,6 +6958,10 @@
     <message>
         <source>{part} {size}</source>
         <translation>{part} {size}</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read ({error}).</source>
+        <translation>{path} ist nicht lesbar ({error}).</translation>
     </message>
     <message>
         <source>{path} cannot be read ({error}). Delete it and wait ten minutes before sharing again: it says which question numbers were used.</source>

@@ -19,6 +19,12 @@ class Connecting(Record, frozen=True, kw_only=True):
     """What the worker says of its start; nothing before it does."""
 
 
+class LastKnown(Record, frozen=True, kw_only=True):
+    """The rounds on the disk, shown until a node that starts says how it stands."""
+
+    curve: Curve
+
+
 class Attached(Record, frozen=True, kw_only=True):
     """The worker answers; what it said of itself. Events follow."""
 
@@ -46,4 +52,4 @@ class Ended(Record, frozen=True, kw_only=True):
 
 
 LinkChange = Connecting | Attached | Lost | Ended
-Arrival = LinkChange | Event
+Arrival = LinkChange | LastKnown | Event

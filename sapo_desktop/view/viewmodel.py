@@ -20,7 +20,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.core.why import Finishing, HeldBack, Starting, Why, Working
 from sapo_desktop.view.curves import RECENT_ROUNDS, Curves, last_known
-from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LinkChange, Lost, Mend
+from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LastKnown, LinkChange, Lost, Mend
 from sapo_desktop.view.plain import many_lines, plain
 from sapo_desktop.worker.control.messages.events import (
     Answered,
@@ -129,6 +129,10 @@ class View:
                     self.settings = msgspec.structs.replace(self.settings, silo=why.silo)
                 self.link = plain(arrival)
                 return frozenset({"link", "state"})
+            case LastKnown(curve=curve):
+                self.curves.load(curve)
+                self._show_model(curve.models[curve.model[-1]].hash if curve.models and curve.model else "")
+                return frozenset({"curves", "rounds"})
             case Lost() | Ended():
                 self.link = plain(arrival, many_lines)
                 self.done = self.total = 0

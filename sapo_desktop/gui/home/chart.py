@@ -51,7 +51,7 @@ class ChartCard(Card):
         self._range = Segments(tr("Rounds shown"), [("all", tr("All rounds")), ("500", "500"), ("100", "100")], "all")
         self._range.chosen.connect(self._show_range)
         self._as_table = IconButton("table", tr("Show as a table"), self._switch, checkable=True)
-        self._words = Label("", "caption")
+        self._words = Label("", "caption", lines=3)  # what is pointed at changes its length
         self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._tables = {
             "skill": Table(tr("Held-out scores"), _score_headings(view), rows_shown=9),
@@ -84,8 +84,6 @@ class ChartCard(Card):
 
     def _fit(self) -> None:
         """The chart takes what height the page has, within bounds that grow with the text."""
-        # Room for some lines: what is pointed at changes its length, and nothing may move for it.
-        self._words.setMinimumHeight(round(3.6 * theme.pixels("caption")))
         self._stack.setMinimumHeight(theme.scaled(_LOWEST))
         self._stack.setMaximumHeight(theme.scaled(_HIGHEST))
 

@@ -170,20 +170,15 @@ class Hero(Card):
         self._finish = menu.addAction(for_button(tr("Finish this round, then pause")))
         self._finish.triggered.connect(lambda _=False: actions.finish())
         self._pauses.setMenu(menu)
-        self._learns = Label("", "subtitle")
-        self._sentence = Label("", "strong")
-        self._time = Label("", "muted")
-        self._busy = Label("", "muted")
-        self._busy.hide()
-        self._swarm = Label("", "muted")
+        self._learns = Label("", "subtitle", lines=1)
+        self._sentence = Label("", "strong", lines=1)
+        self._time = Label("", "muted", lines=1)
         self._phase = Elided("", "caption")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
-        self._bar.setMaximumWidth(220)
-        self._progress = keeping_place(holding(row(self._bar, self._phase, spacing=1.5)))
-        self._words = column(
-            self._learns, self._sentence, self._time, self._busy, self._swarm, self._progress, spacing=0.5
-        )
+        self._bar.setFixedWidth(200)
+        self._progress = holding(row(self._bar, (self._phase, 1), spacing=1.5))
+        self._words = column(self._learns, self._sentence, self._time, self._progress, spacing=0.5)
         self._top = row(row(self._button, self._pauses, 1, spacing=0.5), (self._words, 1), spacing=3)
         self.add(self._top)
 
@@ -209,14 +204,8 @@ class Hero(Card):
         # Where something has to be mended first, the banner below is what to press.
         self._button.set_calm(action == "pause" or bool(view.mend))
         self._button.setEnabled(action != "wait")
-        self._busy.setText(in_words(view.busy))
-        self._busy.setVisible(bool(view.busy))
         self._pauses.setVisible(action == "pause")
         self._finish.setEnabled(view.state == "working")
-        # Of the silo the band over the page says all.
-        swarm = "" if view.silo or counts_peers(view) else swarm_sentence(view)
-        self._swarm.setText(swarm)
-        self._swarm.setVisible(bool(swarm))
         self._show_progress()
         self.tick()
         self._arrange(self.width())
@@ -224,23 +213,26 @@ class Hero(Card):
     def tick(self) -> None:
         """A second passed."""
         view = self._view
-        self._learns.setText(in_words(learning_sentence(view)))
-        self._learns.setVisible(view.status is not None)
+        known = view.status is not None or len(view.curves) > 0
+        self._learns.setText(in_words(learning_sentence(view)) if known else "")
         self._sentence.setText(timed_sentence(view))
-        parts = [model_title(view.model_name), in_words(time_sentence(view))]
-        self._time.setText(" · ".join(part for part in parts if part))
-        self._time.setVisible(view.attached)
+        before = tr("as it was before this start") if known and view.status is None else ""
+        parts = [model_title(view.model_name), before, in_words(time_sentence(view))]
+        self._time.setText(" · ".join(part for part in parts if part) if known else "")
         self._sentence.set_tone("danger" if self._view.face == "attention" else "")
 
     def _show_progress(self) -> None:
-        """How far it is; where that is not known, that something happens."""
+        """How far it is; where that is not known, that something happens. The line has its place at all times."""
         view = self._view
-        self._progress.setVisible(view.starts or view.at_work)
+        self._bar.setVisible(view.starts or view.at_work)
         known = view.at_work and view.total > 0
         show_done(self._bar, view.done, view.total if known else 0)
         of = f" {numbers.count(view.done)}/{numbers.count(view.total)}" if known else ""
-        self._phase.set_text(f"{phase_words(view.phase)}{of}" if view.at_work else "")
-        self._bar.setAccessibleName(self._phase.text() or state_sentence(view))
+        phase = f"{phase_words(view.phase)}{of}" if view.at_work else ""
+        self._bar.setAccessibleName(phase or state_sentence(view))
+        # The silo's chip says all of it.
+        swarm = "" if view.silo or counts_peers(view) else swarm_sentence(view)
+        self._phase.set_text(" · ".join(filter(None, (phase, in_words(view.busy), swarm))))
 
 
 class Counts(QWidget):
@@ -249,9 +241,9 @@ class Counts(QWidget):
     def __init__(self, view: View) -> None:
         super().__init__()
         self._view = view
-        self._held_out = Figure(tr("New questions solved"))
-        self._here = Figure(tr("Solved in training"))
-        self._peers = Figure(tr("Solved here vs by peers"))
+        self._held_out = Figure(tr("New questions solved"), lines=2)
+        self._here = Figure(tr("Solved in training"), lines=2)
+        self._peers = Figure(tr("Solved here vs by peers"), lines=2)
         set_tooltip(self._peers, tr("Of the same kinds of question, at the same levels, in the same rounds."))
         self._rounds = Figure(tr("Rounds"), role="subtitle")
         self._answers = Figure(tr("Answers given"), role="subtitle")
@@ -276,7 +268,8 @@ class Counts(QWidget):
         if view.status is None:
             for figure in self._figures:
                 figure.set(numbers.NOTHING, tr("known after the start"))
-            return
+            if not len(view.curves):
+                return
         now = view.held_out if view.held_out is not None else view.held_out_base
         self._held_out.set(numbers.percent(now), held_out_words(view))
         rounds = min(RECENT_ROUNDS, len(view.curves))
@@ -286,8 +279,9 @@ class Counts(QWidget):
         )
         self._show_shares()
         self._rounds.set(numbers.count(len(view.curves)), tr("of this model"))
-        self._answers.set(numbers.count(view.answers_given), tr("by all models here"))
-        self._drawn.set(*peer_words.thanks(view.swarm))
+        if view.status is not None:
+            self._answers.set(numbers.count(view.answers_given), tr("by all models here"))
+            self._drawn.set(*peer_words.thanks(view.swarm))
 
     def _show_shares(self) -> None:
         shares = self._view.curves.shares()

@@ -16,11 +16,13 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sapo_desktop.core.errors import (
     ControlError,
+    HistoryError,
     ModelError,
     NoEnginePack,
     NotRunning,
@@ -36,7 +38,7 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Starting
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.curves import COLUMNS
-from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost, Mend
+from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LastKnown, Lost, Mend
 from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import GetNotices, Notice
 from sapo_desktop.worker.control.messages.replies import Curve, Reply, SettingsAre
@@ -177,6 +179,8 @@ class Attachment:
     async def _attach_again_and_again(self) -> NoReturn:
         pause = FIRST_PAUSE
         told: Lost | None = None
+        if not self._is_again:
+            await self._deliver_last_known()
         while True:
             self._again.clear()
             if not self._mend:
@@ -279,19 +283,22 @@ class Attachment:
             raise ControlError(
                 sentence("What runs in this folder is not a node that trains; it may be a relay. Use another folder.")
             )
-        # A reply holds so many rounds; the lists of the first one take those of the others.
-        page = curve
-        while page.more:
-            more = await worker.call(GetCurve(after=page.round[-1]))
-            if not isinstance(more, Curve):
-                raise ControlError(
-                    "The worker is of another release ({error}): end it and start it again.", error=type(more).__name__
-                )
-            page = more
-            for name in COLUMNS:
-                getattr(curve, name).extend(getattr(page, name))
-            curve.models[:] = page.models
-        return settings, curve
+        return settings, await _whole(curve, worker.call)
+
+    async def _deliver_last_known(self) -> None:
+        """What is on the disk already, as a start takes its time."""
+        from sapo_desktop.worker.control import unstarted
+
+        folder = DataFolder.at(self._folder)
+        if not folder.history.exists():
+            return
+        ask = partial(unstarted.answer, folder)
+        try:
+            first = await ask(GetCurve())
+            assert isinstance(first, Curve)
+            self._deliver(LastKnown(curve=await _whole(first, ask)))
+        except HistoryError as error:
+            log.warning("The history is not shown before the start: %s", error)
 
     async def _call(self, request: Request) -> Reply:
         if self._mend and not isinstance(request, Quit):
@@ -360,3 +367,19 @@ class Attachment:
         if self._keeper is not None:
             self._keeper.cancel()  # it leaves the worker, or ends one that it has only begun to start
             await asyncio.wait({self._keeper})
+
+
+async def _whole(curve: Curve, ask: Callable[[Request], Awaitable[Reply]]) -> Curve:
+    """A reply holds so many rounds; the lists of the first one take those of the others."""
+    page = curve
+    while page.more:
+        more = await ask(GetCurve(after=page.round[-1]))
+        if not isinstance(more, Curve):
+            raise ControlError(
+                "The worker is of another release ({error}): end it and start it again.", error=type(more).__name__
+            )
+        page = more
+        for name in COLUMNS:
+            getattr(curve, name).extend(getattr(page, name))
+        curve.models[:] = page.models
+    return curve

@@ -244,7 +244,7 @@ def style_sheet(theme: Theme) -> str:
     sizes = {role: pixels(role) for role in SCALE}
     inside, ring = scaled(16), scaled(6)  # of a radio button, beside its frame of two pixels
     radio = {"radio": inside, "radio_half": inside // 2 + 2, "ring": ring, "dot": inside + 4 - 2 * ring}
-    around = {"pad": pixels("body") // 2 + 1, "bar": scaled(8)}
+    around = {"pad": pixels("body") // 2 + 1, "bar": scaled(8), "chip": pixels("body") + 2}
     return Template(_sheet()).substitute(asdict(theme), **sizes, **radio, **around)
 
 

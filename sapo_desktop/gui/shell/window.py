@@ -1,4 +1,4 @@
-"""The main window: the pages at the left, the page in the middle, silo shown so that nobody can miss it.
+"""The main window: the pages at the left with silo as a chip in its own colour, the page in the middle.
 
 On a desktop without a tray, as GNOME is: where a closed window goes, said before it goes there.
 """
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMainWindow, QStackedWidget, QWidget
 
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import icons, theme
@@ -21,7 +21,7 @@ from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.help import HELP_KEYS, HelpSheet
 from sapo_desktop.gui.shell.page import Page
-from sapo_desktop.gui.widgets.buttons import Button, IconButton, Switch
+from sapo_desktop.gui.widgets.buttons import Button, IconButton
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layout import column, holding, row, scrolling
 from sapo_desktop.gui.widgets.notes import Picture, Toast
@@ -83,18 +83,12 @@ class MainWindow(QMainWindow):
         self._side = Sidebar(view, self._switch_silo, list(self._entries.values()))
         self._side.wanted.connect(self.go)
         self._side.help_wanted.connect(self.help)
-        self._strip = SiloStrip()
-        right = QVBoxLayout()
-        right.setContentsMargins(0, 0, 0, 0)
-        right.setSpacing(0)
-        right.addWidget(self._strip)
-        right.addWidget(self._stack, 1)
         middle = QWidget()
         whole = QHBoxLayout(middle)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
         whole.addWidget(self._side)
-        whole.addLayout(right, 1)
+        whole.addWidget(self._stack, 1)
         self.setCentralWidget(middle)
         self._fit_side()
         theme.looks().changed.connect(self._fit_side)
@@ -222,14 +216,10 @@ class MainWindow(QMainWindow):
         if not self.isVisible():
             return
         if changed & {"link", "state", "settings", "swarm", "notices"}:
-            self._refresh_frame()
+            self._side.refresh()
         page = self._stack.currentWidget()
         if isinstance(page, Page) and changed & page.follows:
             page.refresh(changed)
-
-    def _refresh_frame(self) -> None:
-        self._side.refresh()
-        self._strip.setVisible(self._view.surely_silo)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         self._fit_side()
@@ -240,7 +230,7 @@ class MainWindow(QMainWindow):
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
-        self._refresh_frame()
+        self._side.refresh()
         self._open(self.page)
         self._bridge.watch_swarm(True)
 
@@ -267,28 +257,15 @@ def show_face(picture: Picture, view: View) -> None:
     icon, colour = {
         "working": ("play", "accent"),
         "paused": ("pause", "muted"),
-        "silo": ("silo", "silo"),
+        "silo": ("play", "accent"),
         "attention": ("warning", "danger"),
     }[view.face]
     # Whoever starts is not paused.
     picture.show_icon("clock" if view.starts else icon, colour)
 
 
-class SiloStrip(QFrame):
-    """A band over the whole page: this node uses no network."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setProperty("role", "strip")
-        text = Label(tr("Silo: no network at all. Nothing leaves this computer, and nothing comes in."))
-        self.setAccessibleName(text.text())
-        box = row(Picture("silo", 18, "on_silo"), (text, 1), margins=(grid(3), 5, grid(3), 5))
-        self.setLayout(box)
-        self.hide()
-
-
 class Sidebar(QFrame):
-    """The pages, the silo switch, and the state in one line."""
+    """The pages, silo as a chip, and the state in one line."""
 
     wanted = Signal(str)
     help_wanted = Signal()
@@ -311,7 +288,9 @@ class Sidebar(QFrame):
             self._buttons[entry.name] = button
             nav.addWidget(button)
         nav.addStretch(1)
-        self.silo = Switch(tr("Silo"), tone="silo")
+        self.silo = Button(tr("Silo"), kind="chip", icon="silo")
+        self.silo.setCheckable(True)
+        self.silo.setSizePolicy(self.silo.sizePolicy().Policy.Expanding, self.silo.sizePolicy().Policy.Fixed)
         self.silo.clicked.connect(switch_silo)
         self.silo.setAccessibleDescription(tr("No network at all, effective at once"))
         set_tooltip(self.silo, tr("No network at all, effective at once"))
@@ -323,8 +302,8 @@ class Sidebar(QFrame):
         box = column(
             row(logo, (name, 1), spacing=1),
             (self._list, 1),
-            row((self.silo, 1), helps, spacing=0),
-            row(self._dot, self._state, spacing=1),
+            self.silo,
+            row(self._dot, (self._state, 1), helps, spacing=1),
             spacing=2,
             margins=(grid(1.5), grid(2.5), grid(1.5), grid(2)),
         )
@@ -332,7 +311,8 @@ class Sidebar(QFrame):
 
     def refresh(self) -> None:
         view = self._view
-        self.silo.show_state(view.silo)
+        self.silo.setChecked(view.silo if view.attached else view.surely_silo)
+        self.silo.set_text(tr("Silo: offline") if view.surely_silo else tr("Silo"))
         self.silo.setEnabled(view.attached)
         show_face(self._dot, view)
         self._state.setText(short_state(view))

@@ -24,8 +24,8 @@ from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.widgets.layout import Flow
 from sapo_desktop.gui.widgets.text import Label, for_button, restyle, set_tooltip
 
-Kind = Literal["plain", "primary", "quiet", "inline", "danger", "big", "nav"]
-"""`inline`: a quiet one in a column of words, whose left edge it keeps."""
+Kind = Literal["plain", "primary", "quiet", "inline", "danger", "big", "nav", "chip"]
+"""`inline`: a quiet one in a column of words, whose left edge it keeps. `chip`: silo, in its colour while on."""
 
 
 class Button(QPushButton):
@@ -42,6 +42,7 @@ class Button(QPushButton):
         if on_press is not None:
             self.clicked.connect(lambda: on_press())
         self._paint_icon()
+        self.toggled.connect(self._paint_icon)
         theme.looks().changed.connect(self._paint_icon)
 
     def set_text(self, text: str) -> None:
@@ -65,16 +66,18 @@ class Button(QPushButton):
             self._paint_icon()
         super().changeEvent(event)
 
-    def _paint_icon(self) -> None:
+    def _paint_icon(self, *_: object) -> None:
         if not self._icon:
             return
         colours = theme.current()
         kind = self.property("kind")
         filled = kind == "primary" or (kind == "big" and self.property("calm") != "true")
         colour = colours.on_accent if filled else colours.danger if kind == "danger" else colours.text
+        if in_silo := kind == "chip" and self.isChecked():
+            colour = colours.on_silo
         # Qt makes a disabled icon of the ordinary one: of a white one, nothing that can be seen.
         side = theme.pixels("subtitle") + (6 if kind == "big" else 2)
-        self.setIcon(icons.icon(self._icon, side, colour if self.isEnabled() else colours.edge))
+        self.setIcon(icons.icon(self._icon, side, colour if self.isEnabled() or in_silo else colours.edge))
         self.setIconSize(QSize(side, side))
 
 
@@ -97,7 +100,7 @@ class IconButton(QToolButton):
         self._paint_icon()
         theme.looks().changed.connect(self._paint_icon)
 
-    def _paint_icon(self) -> None:
+    def _paint_icon(self, *_: object) -> None:
         side = theme.pixels("subtitle") + 2
         self.setIcon(icons.icon(self._icon, side, theme.current().text))
         self.setIconSize(QSize(side, side))

@@ -309,11 +309,13 @@ def _at_most(item: QLayoutItem, width: int) -> QSize:
 class Figure(QWidget):
     """A number with what it is below it."""
 
-    def __init__(self, name: str, value: str = "–", about: str = "", *, role: Role = "title") -> None:
+    def __init__(self, name: str, value: str = "–", about: str = "", *, role: Role = "title", lines: int = 0) -> None:
+        """`lines`: how many of `about` keep their place."""
         super().__init__()
         self._name = name
         self._value = Label(value, role, wrap=False)
-        self._about = Label(about, "caption")
+        self._about = Label(about, "caption", lines=lines)
+        self._about.setAlignment(Qt.AlignmentFlag.AlignTop)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(2)

@@ -32,10 +32,19 @@ _LONG_WORD = re.compile(rf"[^\s/-]{{{_LONGEST_WORD}}}(?=[^\s/-])")
 
 
 class Label(QLabel):
-    """A text that wraps. It is plain whatever it holds, and can be selected where `selectable`."""
+    """A text that wraps. It is plain whatever it holds, and can be selected where `selectable`.
+
+    `lines`: so many keep their place while the text is shorter: nothing moves when it grows."""
 
     def __init__(
-        self, text: str = "", role: Role = "body", tone: Tone = "", *, wrap: bool = True, selectable: bool = False
+        self,
+        text: str = "",
+        role: Role = "body",
+        tone: Tone = "",
+        *,
+        wrap: bool = True,
+        selectable: bool = False,
+        lines: int = 0,
     ) -> None:
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -46,6 +55,10 @@ class Label(QLabel):
             self.setTextInteractionFlags(
                 Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
             )
+        self._lines = lines
+        if lines:
+            self._keep_lines()
+            theme.looks().changed.connect(self._keep_lines)
         self._plain = ""
         self.setText(text)
 
@@ -69,6 +82,13 @@ class Label(QLabel):
         if self.property("tone") != tone:
             self.setProperty("tone", tone)
             restyle(self)
+
+    def _keep_lines(self) -> None:
+        self.ensurePolished()  # else it is measured in another font
+        shown = super().text()
+        super().setText("\n".join(["x"] * self._lines))
+        self.setMinimumHeight(self.heightForWidth(theme.scaled(100)))
+        super().setText(shown)
 
 
 class Title(Label):

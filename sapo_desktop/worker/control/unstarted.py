@@ -1,5 +1,5 @@
 """What can be asked of a node that does not run: its settings, the models that are kept, what would run here,
-what was said before it ended.
+what was said before it ended, and its rounds.
 
 No node is started for it: a node that a wrong setting keeps from starting is mended this way, by the commands as in the
 window. The file of settings is read and written here; models are looked at by short processes of their own.
@@ -22,10 +22,18 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.client import appraise, doubts
 from sapo_desktop.worker.control.messages.facts import GetNotices, Notices
 from sapo_desktop.worker.control.messages.models import FindModels, GetCatalogue, GetFit, GetModels, ModelsAre
-from sapo_desktop.worker.control.messages.replies import Ok, Reply, SettingsAre
-from sapo_desktop.worker.control.messages.requests import GetSettings, Request, ResetSettings, SetSettings, SetSilo
+from sapo_desktop.worker.control.messages.replies import Curve, Ok, Reply, SettingsAre
+from sapo_desktop.worker.control.messages.requests import (
+    GetCurve,
+    GetSettings,
+    Request,
+    ResetSettings,
+    SetSettings,
+    SetSilo,
+)
 from sapo_desktop.worker.control.notices import KeptNotices
 from sapo_desktop.worker.hosts import librarian
+from sapo_desktop.worker.store import database, rows
 
 Change = SetSettings | ResetSettings | SetSilo
 NEVER_AT_FAULT = frozenset({"theme", "language", "text_size", "notify", "when_window_closes", "price_per_kwh"})
@@ -56,9 +64,17 @@ async def answer(folder: DataFolder, request: Request) -> Reply:
             return await models(folder, read(folder).settings)
         case GetNotices():
             return Notices(items=await asyncio.to_thread(KeptNotices(folder.notices).newest))
+        case GetCurve(after=after, limit=limit):
+            return await asyncio.to_thread(curve, folder, after, limit)
         case GetFit() | GetCatalogue():
             return await appraise(folder.root, request)
     raise NotRunning(sentence("The node is not running just now: the page Home says why."))
+
+
+def curve(folder: DataFolder, after: int, limit: int) -> Curve:
+    """The finished rounds, and with the first page every held-out score. Raises HistoryError."""
+    with database.looked_at(folder.history) as db:
+        return rows.read_curve_and_scores(db, after, limit)
 
 
 def may_mend(request: Change) -> bool:

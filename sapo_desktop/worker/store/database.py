@@ -13,7 +13,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sapo_desktop.core.errors import HistoryDamaged, HistoryError, HistoryUnavailable
@@ -292,6 +292,22 @@ class Database:
             path=str(self.path),
             error=what,
         )
+
+
+@contextmanager
+def looked_at(path: Path, steps: Sequence[str] = STEPS) -> Iterator[sqlite3.Connection]:
+    """A connection that only reads, next to a node that may use the file or begin to. It checks and changes nothing.
+
+    Raises:
+        HistoryError: there is no such file, it cannot be read, or another release wrote it.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)) as connection:
+            if _version(connection) != OLDEST + len(steps):
+                raise HistoryError("Another release of SAPO Desktop wrote {path}.", path=str(path))
+            yield connection
+    except (sqlite3.Error, *UNREADABLE) as error:
+        raise HistoryError("{path} cannot be read ({error}).", path=str(path), error=str(error)) from error
 
 
 def _prepare(connection: sqlite3.Connection, check: bool) -> None:

@@ -315,8 +315,7 @@ class History:
     def curve(self, after: int = 0, limit: int = 50_000) -> replies.Curve:
         """One point a round after round `after`, at most `limit`; with the first one every held-out score."""
         with self._database.reading() as db:
-            curve, evals = rows.read_curve(db, after, limit), [] if after else rows.read_evals(db)
-        return msgspec.structs.replace(curve, evals=evals)
+            return rows.read_curve_and_scores(db, after, limit)
 
     def ahas(self) -> list[replies.Aha]:
         """Tasks first solved here after a peer's answer had been learned from, newest first."""

@@ -191,6 +191,11 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+def read_curve_and_scores(db: sqlite3.Connection, after: int, limit: int) -> Curve:
+    """A page of rounds; with the first one every held-out score."""
+    return msgspec.structs.replace(read_curve(db, after, limit), evals=[] if after else read_evals(db))
+
+
 def read_curve(db: sqlite3.Connection, after: int, limit: int) -> Curve:
     """The first `limit` counted rounds after round `after`, oldest first, column by column."""
     models = _models(db)

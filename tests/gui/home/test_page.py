@@ -38,8 +38,7 @@ def test_that_other_programs_have_the_processor_is_said_until_it_is_over(qtbot: 
     busy = sentence("Other programs take {share}% of the processor: this waits its turn.", share=88)
     for why in (Training(round=1, busy=busy), Training(round=1)):
         bridge.tell(StateChanged(state="working", reason="", why=why))
-        assert (said in texts(page)) == bool(why.busy)
-        assert page._hero._busy.isHidden() != bool(why.busy)
+        assert (said in page._hero._phase.text()) == bool(why.busy)
 
 
 def test_a_line_that_became_level_is_said_to_be_and_what_would_lift_it(qtbot: QtBot) -> None:

@@ -25,7 +25,7 @@ from sapo_desktop.core.why import Ready, Starting
 from sapo_desktop.gui.link import attachment
 from sapo_desktop.gui.link.attachment import Attachment
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost, Mend
+from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LastKnown, Lost, Mend
 from sapo_desktop.worker.control import client
 from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import GetNotices, Notice, Notices
@@ -38,6 +38,8 @@ from sapo_desktop.worker.control.messages.requests import (
     ResetSettings,
     SetSettings,
 )
+from sapo_desktop.worker.store.history import History
+from tests.builders import round_report, run_manifest
 from tests.gui.scenes import NOW, curve, status
 
 
@@ -143,6 +145,33 @@ def test_attached_it_hears_events_and_asks(stage: Stage) -> None:
     assert stage.next() == notice
     with pytest.raises(UsageError, match="cannot pause"):
         stage.link.call(Pause()).result(20)
+
+
+def test_rounds_on_the_disk_are_shown_before_a_node_starts(tmp_path: Path) -> None:
+    history = History(DataFolder.at(tmp_path).history)
+    run = history.begin_run(run_manifest())
+    for number in (1, 2):
+        history.record_round(run, round_report(number, reward=0.5), [], [])
+    stage = Stage(tmp_path)
+    stage.link.start()
+    try:
+        known = stage.next()
+        assert isinstance(known, LastKnown) and known.curve.round == [1, 2]
+        assert known.curve.models[0].name == "starter"
+        assert stage.next() == Connecting()
+        stage.attached()
+    finally:
+        stage.link.stop()
+        history.close()
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all" * 100])
+def test_rounds_that_cannot_be_read_keep_nothing_from_starting(tmp_path: Path, content: bytes) -> None:
+    path = DataFolder.at(tmp_path).history
+    path.write_bytes(content)
+    with Stage(tmp_path).playing() as stage:
+        stage.attached()
+    assert path.read_bytes() == content, "what to do with it is the node's"
 
 
 def test_another_node_in_the_same_worker_is_asked_anew(stage: Stage) -> None:

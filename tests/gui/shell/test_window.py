@@ -31,7 +31,7 @@ from sapo_desktop.gui.widgets.layers import Line
 from sapo_desktop.gui.widgets.layout import Figure
 from sapo_desktop.gui.widgets.text import Elided, Reading
 from sapo_desktop.system.desktop import notification
-from sapo_desktop.view.link import Connecting, Ended, Lost, Mend
+from sapo_desktop.view.link import Connecting, Ended, LastKnown, Lost, Mend
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
 from sapo_desktop.worker.control.messages.events import (
@@ -42,7 +42,7 @@ from sapo_desktop.worker.control.messages.events import (
     RoundFinished,
     StateChanged,
 )
-from sapo_desktop.worker.control.messages.replies import Aha, Ahas, EvalPoint
+from sapo_desktop.worker.control.messages.replies import Aha, Ahas, EvalPoint, ModelRun
 from sapo_desktop.worker.control.messages.requests import (
     Finish,
     GetAhas,
@@ -112,7 +112,8 @@ def test_the_state_is_one_sentence_with_its_reason_everywhere(qtbot: QtBot) -> N
 
 def test_silo_is_shown_so_that_nobody_can_miss_it(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, a_view(peers="wss://relay.example:8765"))
-    assert window._strip.isVisible() and window._side.silo.isChecked()
+    chip = window._side.silo
+    assert chip.isChecked() and chip.text() == "Silo: offline"
     window._side.silo.click()
     assert bridge.asked_for(SetSilo) == [SetSilo(on=False)]
 
@@ -200,14 +201,43 @@ def test_a_start_says_where_it_is(qtbot: QtBot) -> None:
     bridge.tell(Connecting(why=Starting(step=sentence("reading the model {model}, step 3 of 4", model="starter"))))
     said = home(window)._hero._sentence.text()
     assert said == "Starting: reading the model Starter, step 3 of 4" == home(window)._hero._bar.accessibleName()
-    assert not window._strip.isVisible(), "nobody has said yet whether it is in silo"
+    assert not window._side.silo.isChecked(), "nobody has said yet whether it is in silo"
     bridge.tell(Connecting(why=Starting(step="step 3 of 4", busy="The computer is busy.", silo=True)))
     assert home(window)._hero._sentence.text() == "Starting: step 3 of 4. The computer is busy."
-    assert window._strip.isVisible()
+    assert window._side.silo.isChecked() and not window._side.silo.isEnabled()
     figures = home(window)._counts.findChildren(Figure)
     assert figures and all("known after the start" in figure.accessibleName() for figure in figures)
     bridge.tell(Connecting(why=Starting(step="step 4 of 4", silo=False)))
-    assert not window._strip.isVisible()
+    assert not window._side.silo.isChecked()
+
+
+def test_a_start_shows_the_last_known_rounds(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, View(clock=lambda: NOW))
+    known = msgspec.structs.replace(silo_curve(), models=[ModelRun(hash="", name="starter")])
+    bridge.tell(LastKnown(curve=known))
+    card, hero = home(window)._chart, home(window)._hero
+    assert card._stack.currentWidget() is card.chart and drawn(card, "chart_held_out")
+    assert hero._learns.text().startswith("Yes: ") and hero._time.text() == "Starter · as it was before this start"
+    figures = {figure.accessibleName() for figure in home(window)._counts.findChildren(Figure)}
+    assert any(f"Rounds: {SILO_ROUNDS}" in name for name in figures)
+    assert any("Answers given: – known after the start" in name for name in figures), "no count stands for it"
+
+
+def test_nothing_moves_while_a_node_starts_works_and_is_slowed_down(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, View(clock=lambda: NOW))
+    window.resize(1280, 800)
+    page = home(window)
+    heights = {}
+    for name, arrival in (
+        ("starts", Connecting()),
+        ("works", a_view(silo_curve()).link),
+        ("slow", StateChanged(state="working", reason="", why=Training(round=2, busy="The computer is busy."))),
+        ("pauses", StateChanged(state="paused", reason="", why=Paused())),
+    ):
+        bridge.tell(arrival)
+        QApplication.processEvents()
+        heights[name] = (page._hero.height(), page._hero._progress.y(), page._counts.height())
+    assert len(set(heights.values())) == 1, heights
 
 
 def test_pauses_are_in_the_window_too(qtbot: QtBot) -> None:
@@ -685,9 +715,10 @@ def test_a_window_makes_the_page_that_it_begins_with_and_no_other(qtbot: QtBot, 
 
 def test_home_counts_the_peers_once(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, a_view(swarm_curve(40), silo=False))
-    assert all_texts(home(window)._hero).count("3 peers") == 1
+    hero = home(window)._hero
+    assert f"{hero._sentence.text()} {hero._phase.text()}".count("3 peers") == 1
     bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=None)))
-    assert all_texts(home(window)._hero).count("3 peers") == 1
+    assert f"{hero._sentence.text()} {hero._phase.text()}".count("3 peers") == 1
 
 
 def test_a_round_that_is_pointed_at_stays_the_one_that_is_told_of(qtbot: QtBot) -> None:

@@ -186,11 +186,11 @@ class Story:
         self.picture(self.desktop.window, "join-5-peers")
         self.desktop.window.go("home")
         hero = self.home._hero
-        self.until(lambda: f"{hero._sentence.text()} {hero._swarm.text()}".count("1 peer") == 1, "Home says so, once")
+        self.until(lambda: f"{hero._sentence.text()} {hero._phase.text()}".count("1 peer") == 1, "Home says so, once")
         assert self.view.status is not None
         os.kill(self.view.status.pid, signal.SIGKILL)
         self.until(lambda: isinstance(self.view.link, Lost), "the worker is killed")
-        assert "peer" not in hero._sentence.text() + hero._swarm.text(), "who is dead is linked to nobody"
+        assert "peer" not in hero._sentence.text() + hero._phase.text(), "who is dead is linked to nobody"
         self.picture(self.desktop.window, "join-6-killed")
         self.until(lambda: self.view.attached and self.view.swarm_state == "linked", "and linked again by itself")
         self.quit()
@@ -209,10 +209,10 @@ class Story:
     def silo_and_back(self) -> None:
         began = time.monotonic()
         self.choose("Silo: no network at all")
-        self.until(lambda: not self.view.silo and not self.desktop.window._strip.isVisible(), "out of silo")
+        self.until(lambda: not self.view.silo and not self.desktop.window._side.silo.isChecked(), "out of silo")
         self.say(f"out of silo within {time.monotonic() - began:.2f} s")
         self.press(self.desktop.window._side.silo)
-        self.until(lambda: self.view.silo and self.desktop.window._strip.isVisible(), "in silo again")
+        self.until(lambda: self.view.silo and self.desktop.window._side.silo.isChecked(), "in silo again")
 
     def hide_and_return(self) -> None:
         window = self.desktop.window
