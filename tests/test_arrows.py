@@ -115,6 +115,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "nacl": ("swarm.protocol.signing", "swarm.sockets.nkey", "system.identity", "core.updates.decision"),
     "cryptography": ("swarm.sockets.certificate",),
     "rich": ("terminal",),
+    "segno": ("gui.peers.link_box",),
     "PySide6": ("gui",),
     "shiboken6": ("gui",),
     "matplotlib": ("lab.plot",),

@@ -1990,20 +1990,20 @@
         <translation>Sich anderen anschließen</translation>
     </message>
     <message>
-        <source>This leaves silo: the network is used from then on. The switch at the left goes back.</source>
-        <translation>Das verlässt das Silo: Ab dann wird das Netz benutzt. Der Schalter links führt zurück.</translation>
-    </message>
-    <message>
-        <source>By an address or link</source>
-        <translation>Über Adresse oder Link</translation>
-    </message>
-    <message>
-        <source>On this local network</source>
-        <translation>In diesem lokalen Netz</translation>
+        <source>Let others join you</source>
+        <translation>Andere zu dir einladen</translation>
     </message>
     <message>
         <source>How</source>
         <translation>Wie</translation>
+    </message>
+    <message>
+        <source>There is no public swarm yet. Join friends by a link or QR code, find nodes on your network, or let others join this computer.</source>
+        <translation>Es gibt noch keinen öffentlichen Schwarm. Verbinde dich mit Freunden über einen Link oder QR-Code, finde Knoten in deinem Netz, oder lass andere diesem Computer beitreten.</translation>
+    </message>
+    <message>
+        <source>Friends who run a node or relay send you its address, or an invite that begins with sapo://.</source>
+        <translation>Freunde, die einen Knoten oder ein Relay betreiben, schicken dir seine Adresse oder eine Einladung, die mit sapo:// beginnt.</translation>
     </message>
     <message>
         <source>Go there all the same</source>
@@ -2014,8 +2014,16 @@
         <translation>Beitreten und ab jetzt Antworten veröffentlichen</translation>
     </message>
     <message>
+        <source>Let others join</source>
+        <translation>Andere beitreten lassen</translation>
+    </message>
+    <message>
         <source>Join</source>
         <translation>Beitreten</translation>
+    </message>
+    <message>
+        <source>This computer is on no local network. Enter its address in the settings, as announced.</source>
+        <translation>Dieser Computer ist in keinem lokalen Netz. Trage seine Adresse in den Einstellungen als angekündigte ein.</translation>
     </message>
     <message>
         <source>Go on in the background</source>
@@ -2046,12 +2054,24 @@
         <translation>Die Computer in diesem lokalen Netz sehen, dass hier ein Knoten ist.</translation>
     </message>
     <message>
-        <source>Answers of others come in as text. Each is marked here before the model learns from it.</source>
-        <translation>Antworten anderer kommen als Text herein. Jede wird hier bewertet, bevor das Modell daraus lernt.</translation>
+        <source>This leaves silo: the network is used from then on. Silo, at the left, goes back.</source>
+        <translation>Damit verlässt du das Silo: ab dann wird das Netz benutzt. Die Taste Silo links führt zurück.</translation>
     </message>
     <message>
-        <source>There is no public swarm yet. Friends who run a node or relay send you its address or an invite, which begins with sapo://. Or find nodes on your local network.</source>
-        <translation>Einen öffentlichen Schwarm gibt es noch nicht. Freunde, die einen Knoten oder ein Relay betreiben, schicken dir seine Adresse oder eine Einladung, die mit sapo:// beginnt. Oder finde Knoten in deinem lokalen Netz.</translation>
+        <source>By a link or address</source>
+        <translation>Über Link oder Adresse</translation>
+    </message>
+    <message>
+        <source>On your network</source>
+        <translation>In deinem Netz</translation>
+    </message>
+    <message>
+        <source>Others reach this computer at {address}. Friends outside your network need a router that forwards this port, and its address from you.</source>
+        <translation>Andere erreichen diesen Computer unter {address}. Freunde außerhalb deines Netzes brauchen einen Router, der diesen Port weiterleitet, und dessen Adresse von dir.</translation>
+    </message>
+    <message>
+        <source>Answers of others come in as text. Each is marked here before the model learns from it.</source>
+        <translation>Antworten anderer kommen als Text herein. Jede wird hier bewertet, bevor das Modell daraus lernt.</translation>
     </message>
     <message>
         <source>Your model&apos;s answers are published under this computer&apos;s key, and cannot be called back.</source>
@@ -3540,12 +3560,16 @@
         <translation>Eine Aufnahme lässt sich vor ihrem Ende nicht zurücknehmen.</translation>
     </message>
     <message>
-        <source>Invite link</source>
-        <translation>Einladungslink</translation>
+        <source>Link</source>
+        <translation>Link</translation>
     </message>
     <message>
         <source>Copy the link</source>
         <translation>Link kopieren</translation>
+    </message>
+    <message>
+        <source>QR code of the link</source>
+        <translation>QR-Code des Links</translation>
     </message>
     <message>
         <source>Not taken</source>
@@ -8138,6 +8162,18 @@
         <translation>Er antwortet in {latency}. Die Verbindung wird aufgebaut</translation>
     </message>
     <message>
+        <source>Opening this computer to others</source>
+        <translation>Dieser Computer wird für andere geöffnet</translation>
+    </message>
+    <message>
+        <source>Others can join this computer</source>
+        <translation>Andere können diesem Computer beitreten</translation>
+    </message>
+    <message>
+        <source>Send a friend this link, or show the code. They enter it where you chose this.</source>
+        <translation>Schick Freunden diesen Link oder zeig ihnen den Code. Sie geben ihn dort ein, wo du dies gewählt hast.</translation>
+    </message>
+    <message>
         <source>This node goes on trying, out of silo. Back undoes that, and leaves all as it was before.</source>
         <translation>Dieser Knoten versucht es weiter, außerhalb des Silos. „Zurück“ macht das rückgängig und lässt alles, wie es vorher war.</translation>
     </message>
@@ -8228,6 +8264,17 @@
     <message>
         <source>Keyboard</source>
         <translation>Tastatur</translation>
+    </message>
+    <message>
+        <source>Licences</source>
+        <translation>Lizenzen</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n package(s) and their licences</source>
+        <translation>
+            <numerusform>%Ln Paket und seine Lizenz</numerusform>
+            <numerusform>%Ln Pakete und ihre Lizenzen</numerusform>
+        </translation>
     </message>
     <message>
         <source>Peers shows the computers that yours exchanges answers with. You join them, add friends and choose what you share.</source>

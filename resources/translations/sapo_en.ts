@@ -227,5 +227,12 @@
             <numerusform>median of %Ln peers {share} ({low} to {high})</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n package(s) and their licences</source>
+        <translation>
+            <numerusform>%Ln package and its licence</numerusform>
+            <numerusform>%Ln packages and their licences</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

@@ -11,6 +11,7 @@ import functools
 import importlib.util
 import os
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import msgspec
@@ -24,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 MARKER = "payload.json"
 STAMP = "engine.json"
 _LONGEST = 65_536
+_LONGEST_LICENCE = 120
+"""More is no name."""
 
 
 class Payload(msgspec.Struct, frozen=True):
@@ -118,3 +121,22 @@ def only_relays() -> bool:
 def can_learn() -> bool:
     """Whether torch is here: it is looked for, not imported."""
     return importlib.util.find_spec("torch") is not None or engine_pack() is not None
+
+
+def libraries() -> list[str]:
+    """The name, version and licence of each library that is installed here, as its own package says them."""
+    found = {}
+    for one in metadata.distributions():
+        said = one.metadata
+        name = said["Name"] or ""
+        if name and name.lower() != "sapo-desktop":
+            found[name.lower()] = f"{name} {one.version}: {_licence(said)}"
+    return [found[name] for name in sorted(found)]
+
+
+def _licence(said: metadata.PackageMetadata) -> str:
+    """The expression where there is one. Some packages put the whole text into the old field: its name is elsewhere."""
+    kept = {name: (said.get_all(name, []) or [""])[0].strip() for name in ("License-Expression", "License")}
+    short = kept["License"] if len(kept["License"]) <= _LONGEST_LICENCE and "\n" not in kept["License"] else ""
+    classified = [one.rpartition(" :: ")[2] for one in said.get_all("Classifier", []) if one.startswith("License ::")]
+    return kept["License-Expression"] or short or ", ".join(classified) or "?"

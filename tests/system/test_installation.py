@@ -109,3 +109,17 @@ def test_the_kind_of_the_pack_that_is_here_is_known(app: Path, tmp_path: Path) -
     assert installation.engine_kind(app, tmp_path / "engine") is None
     pack(tmp_path / "engine", kind="linux-cuda", fingerprint="f01")
     assert installation.engine_kind(app, tmp_path / "engine") == "linux-cuda"
+
+
+def test_each_library_is_listed_with_its_licence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, said in {
+        "new": "License-Expression: MIT",
+        "old": "License: BSD",
+        "whole": "License: Permission is granted\n   to everybody\nClassifier: License :: OSI Approved :: MIT License",
+        "silent": "Summary: nothing",
+    }.items():
+        folder = tmp_path / f"{name}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.0\n{said}\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert installation.libraries() == ["new 1.0: MIT", "old 1.0: BSD", "silent 1.0: ?", "whole 1.0: MIT License"]

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QWidget
 from sapo_desktop.core.consent import SEEN_IN_SHORT
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.network.invite import SCHEME, Invite
-from sapo_desktop.core.settings import listed, with_item, without_item
+from sapo_desktop.core.settings import Settings, listed, with_item, without_item
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.peers.me import ConsentSheet
 from sapo_desktop.gui.peers.passphrase import with_passphrase
@@ -24,10 +24,12 @@ from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.gui.words.sentences import in_words, what_is_published
+from sapo_desktop.system.network import home_addresses
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import JoinSwarm, SetSettings
 
+_LISTEN = "0.0.0.0:8765"
 _BY_INVITE = ("swarm", "admission", "peers", "invited")
 """What the worker sets where an invite is followed."""
 
@@ -39,9 +41,13 @@ class JoinSheet(Sheet):
         """`text`: as in `look_at`."""
         super().__init__(parent, tr("Join others") if view.silo else tr("Add a peer"))
         self._view, self._bridge = view, bridge
-        leaving = Banner(tr("This leaves silo: the network is used from then on. The switch at the left goes back."))
+        leaving = Banner(tr("This leaves silo: the network is used from then on. Silo, at the left, goes back."))
         leaving.say(leaving.accessibleName() if view.silo else "", "silo")
-        ways = [("address", tr("By an address or link")), ("lan", tr("On this local network"))]
+        ways = [
+            ("address", tr("By a link or address")),
+            ("lan", tr("On your network")),
+            ("host", tr("Let others join you")),
+        ]
         self._way = Segments(tr("How"), ways)
         self._way.chosen.connect(lambda _: self._chosen())
         self._field = line("wss://relay.example:8765#KEY")
@@ -50,15 +56,18 @@ class JoinSheet(Sheet):
         self._terms = Terms(share=view.settings.share)
         self._terms.learn.chosen.connect(self._chosen)
         self._terms.share.chosen.connect(self._chosen)
-        about = tr(
-            "There is no public swarm yet. Friends who run a node or relay send you its address or an invite, which "
-            "begins with sapo://. Or find nodes on your local network."
+        nobody = tr(
+            "There is no public swarm yet. Join friends by a link or QR code, find nodes on your network, or let "
+            "others join this computer."
         )
+        about = tr("Friends who run a node or relay send you its address, or an invite that begins with sapo://.")
+        self._asked = holding(labelled(tr("Address or invite link"), self._field, about))
         self._questions = holding(
             column(
                 leaving,
+                Label(nobody),
                 self._way,
-                labelled(tr("Address or invite link"), self._field, about),
+                self._asked,
                 self._said,
                 self._terms,
                 spacing=1.5,
@@ -87,12 +96,12 @@ class JoinSheet(Sheet):
         return self._field.text().strip().strip("'\"")
 
     @property
-    def _lan(self) -> bool:
-        return self._way.current == "lan"
+    def _by_address(self) -> bool:
+        return self._way.current == "address"
 
     @property
     def _is_invite(self) -> bool:
-        return not self._lan and self.link.lower().startswith(SCHEME)
+        return self._by_address and self.link.lower().startswith(SCHEME)
 
     @property
     def asks(self) -> bool:
@@ -121,18 +130,34 @@ class JoinSheet(Sheet):
 
     def _chosen(self) -> None:
         """Something was typed or chosen: say what it means."""
-        self._field.setEnabled(not self._lan)
-        self.ok.setEnabled(not self._sending and (self._lan or bool(self.link)))
+        self._field.setEnabled(self._by_address)
+        self.ok.setEnabled(not self._sending and (not self._by_address or bool(self.link)))
         warning = peer_words.invite_warning(self.link) if self._is_invite else ""
+        self._asked.setVisible(self._by_address)
         said = peer_words.about_invite(self.link) if self._is_invite else ""
         self._said.say(f"{said} {warning}".strip(), "danger" if warning else "plain")
-        self._terms.explain(lan=self._lan)
+        self._terms.explain(self._nearby())
         if warning:
             self.ok.set_text(tr("Go there all the same"))
         elif self._terms.publishes:
             self.ok.set_text(tr("Join, and publish answers from now on"))
+        elif self._way.current == "host":
+            self.ok.set_text(tr("Let others join"))
         else:
             self.ok.set_text(tr("Join"))
+
+    def _nearby(self) -> str:
+        match self._way.current:
+            case "lan":
+                return tr("The computers on this local network see that a node is here.")
+            case "host":
+                if not (address := _opened(self._view.settings)["announce"]):
+                    return tr("This computer is on no local network. Enter its address in the settings, as announced.")
+                return tr(
+                    "Others reach this computer at {address}. Friends outside your network need a router "
+                    "that forwards this port, and its address from you."
+                ).format(address=address)
+        return ""
 
     def _given_up(self) -> None:
         self._sending = False
@@ -150,15 +175,18 @@ class JoinSheet(Sheet):
         if self._is_invite:
             self._follow(self.link)
         else:
-            addresses = () if self._lan else (self.link,)
-            self._set(self._values, Goal(addresses, lan=self._lan), self._held(self._values))
+            way = self._way.current
+            goal = Goal((self.link,) if self._by_address else (), lan=way == "lan", host=way == "host")
+            self._set(self._values, goal, self._held(self._values))
 
     @property
     def _values(self) -> dict[str, str]:
         """The settings that joining changes."""
         settings, values = self._view.settings, self._terms_values
-        if self._lan:
+        if self._way.current == "lan":
             return values | {"lan": "on"}
+        if self._way.current == "host":
+            return values | _opened(settings)
         if self._is_invite:
             return values
         values["peers"] = with_item(settings.peers, self.link)
@@ -240,6 +268,14 @@ class JoinSheet(Sheet):
         (self.cancel if linked else self.again).setFocus()
 
 
+def _opened(settings: Settings) -> dict[str, str]:
+    """The settings of a node that others can dial, and find at its address in the local network."""
+    listen = settings.listen or _LISTEN
+    host = next(iter(home_addresses()), "")
+    found = f"wss://{host}:{listen.rpartition(':')[2]}" if host else ""
+    return {"listen": listen, "announce": settings.announce or found}
+
+
 class Terms(QWidget):
     """Share or only learn, and who sees what then. Sharing begins only after its terms stood there to be read."""
 
@@ -269,8 +305,8 @@ class Terms(QWidget):
     def _read(self) -> None:
         ConsentSheet(self, None).open()
 
-    def explain(self, *, lan: bool) -> None:
-        """Say it for what is chosen."""
+    def explain(self, nearby: str) -> None:
+        """Say it for what is chosen. `nearby`: what this way of joining shows or opens."""
         self._published.setVisible(self.publishes)
         texts = (
             catalogued(SEEN_IN_SHORT),
@@ -279,7 +315,6 @@ class Terms(QWidget):
             if self.shares
             else tr("Nothing that your model writes leaves this computer."),
         )
-        nearby = tr("The computers on this local network see that a node is here.") if lan else ""
         for label, text in zip(self._lines, (*texts, nearby), strict=True):
             label.setText(f"• {text}")
             label.setVisible(bool(text))

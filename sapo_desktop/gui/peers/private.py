@@ -7,17 +7,18 @@ from PySide6.QtWidgets import QWidget
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.peers.join import JoinSheet
+from sapo_desktop.gui.peers.link_box import LinkBox
 from sapo_desktop.gui.peers.passphrase import with_passphrase
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import Sheet, confirm
-from sapo_desktop.gui.widgets.forms import Copied, copy_text, labelled, line
-from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
+from sapo_desktop.gui.widgets.forms import Copied, labelled, line
+from sapo_desktop.gui.widgets.layout import Card, Flow, holding
 from sapo_desktop.gui.widgets.notes import Banner
-from sapo_desktop.gui.widgets.text import Label, Reading
+from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.replies import InviteIs, Ok
+from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import AdmitPeer, CreateSwarm, GetInvite, ResetSettings
 
 
@@ -148,25 +149,3 @@ class AdmitSheet(Sheet):
             self.link.show_link,
             self.link.fail,
         )
-
-
-class LinkBox(QWidget):
-    """An invite link to be copied, or why there is none."""
-
-    def __init__(self, bridge: Bridge) -> None:
-        super().__init__()
-        self._trouble = Banner(tone="danger")
-        self._text = Reading(tr("Invite link"), "", lines=4)
-        self.copy_link = Button(tr("Copy the link"), lambda: copy_text(bridge, self._text.toPlainText()), icon="copy")
-        self.copy_link.setEnabled(False)
-        self.setLayout(column(self._trouble, self._text, self.copy_link))
-
-    def show_link(self, reply: InviteIs) -> None:
-        self._trouble.say("")
-        self._text.set_text(reply.link)
-        self.copy_link.setEnabled(True)
-
-    def fail(self, error: SapoError) -> None:
-        self._trouble.say(in_words(error))
-        self._text.set_text("")
-        self.copy_link.setEnabled(False)

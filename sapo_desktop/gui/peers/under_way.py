@@ -11,6 +11,7 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.sentences import Sentence, Text
 from sapo_desktop.gui.link.bridge import Bridge
+from sapo_desktop.gui.peers.link_box import LinkBox
 from sapo_desktop.gui.widgets.bars import show_done
 from sapo_desktop.gui.widgets.layout import column
 from sapo_desktop.gui.widgets.notes import Banner
@@ -37,7 +38,8 @@ _SILO_LOOKS = 2
 
 @dataclass(frozen=True)
 class Goal:
-    """Whom to be linked to: any of `addresses`, or with `lan` whoever is found on the local network.
+    """Whom to be linked to: any of `addresses`, or with `lan` whoever is found on the local network. With `host` this
+    node is to be reached by others: it says where.
 
     `swarm`: the private one that the node has to be in; `note`: what else a person has to do.
     """
@@ -45,6 +47,7 @@ class Goal:
     addresses: tuple[str, ...] = ()
     swarm: str = ""
     lan: bool = False
+    host: bool = False
     note: str = ""
 
 
@@ -66,7 +69,9 @@ class UnderWay(QWidget):
         self._bar.setTextVisible(False)
         self._note = Label("", "muted")
         self._result = Banner()
-        self.setLayout(column(self._step, self._bar, self._result, self._note, 1, spacing=1.5))
+        self._own = LinkBox(bridge)
+        self._own.hide()
+        self.setLayout(column(self._step, self._bar, self._result, self._own, self._note, 1, spacing=1.5))
         self._timer = timer(self, LOOK_MS, self._look)
         self._left: list[str] = []
         """Addresses that were not dialled yet."""
@@ -82,6 +87,7 @@ class UnderWay(QWidget):
         self._key, self._answers_at = "", ""
         self._looks = self._in_silo = 0
         self._result.say("")
+        self._own.hide()
         self._note.setText(goal.note)
         self._note.setVisible(bool(goal.note))
         self._bar.show()
@@ -120,6 +126,8 @@ class UnderWay(QWidget):
             self._end(in_words(plain(info.reason)))
         elif info.state in ("silo", "joining") or info.swarm != (goal.swarm or info.swarm):
             self._say(in_words(plain(info.reason)), *_how_far(info.reason))
+        elif goal.host:
+            self._reached(info.address)
         elif (link := self._wanted(goal, info)) is not None:
             self._linked(link)
         elif self._key and (parted := info.partings.get(self._answers_at)):
@@ -186,6 +194,19 @@ class UnderWay(QWidget):
         learns = tr("This computer now learns from answers of others too.")
         self._result.say(f"{who}. {learns}", "accent")
         self._note.hide()
+        self.ended.emit(True)
+
+    def _reached(self, address: str) -> None:
+        """Others can begin a link to this node, once it says where."""
+        if not address:
+            self._say(tr("Opening this computer to others"))
+            return
+        self.stop()
+        self._bar.hide()
+        self._step.setText(tr("Others can join this computer"))
+        self._result.say(tr("Send a friend this link, or show the code. They enter it where you chose this."), "accent")
+        self._own.show_text(address)
+        self._own.show()
         self.ended.emit(True)
 
     def _end(self, why: str) -> None:

@@ -1,4 +1,4 @@
-"""Help: what each page is for, the keys, version and licence, and the way to log and diagnostics."""
+"""Help: what each page is for, the keys, version and licences, and the way to log and diagnostics."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from sapo_desktop import __version__
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layout import column
-from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.widgets.text import Label, Reading
 from sapo_desktop.gui.words.language import tr
+from sapo_desktop.system.installation import libraries
 
 HELP_KEYS = "F1"
 
@@ -28,7 +29,17 @@ class HelpSheet(Sheet):
         self.add(column(Label(title, "strong"), Label(what_it_is(page)), spacing=0.5))
         self.add(column(Label(tr("Keyboard"), "strong"), *(Label(text) for text in _keys()), spacing=0.5))
         self.add(Label(tr("The log says what happened, and writes a file for a bug report."), "muted"))
-        self.add_buttons(Button(tr("Open the log"), self._go), Button(tr("Close"), self.accept, kind="primary"))
+        self._licences = Button(tr("Licences"), self._show_libraries)
+        self.add_buttons(
+            self._licences, Button(tr("Open the log"), self._go), Button(tr("Close"), self.accept, kind="primary")
+        )
+
+    def _show_libraries(self) -> None:
+        """Below the rest, once asked for: reading them takes a moment."""
+        self._licences.setEnabled(False)
+        found = libraries()
+        title = tr("%n package(s) and their licences", None, len(found))
+        self.add(Label(title, "strong"), Reading(title, "\n".join(found), lines=10))
 
     def _go(self) -> None:
         self.accept()

@@ -55,7 +55,7 @@ from sapo_desktop.worker.membership.external import Yardstick
 from sapo_desktop.worker.membership.identity import OwnIdentity
 from sapo_desktop.worker.membership.joining import Joined, Joining, join
 from sapo_desktop.worker.membership.member import Keep, Member, keep_now
-from sapo_desktop.worker.membership.private import members_of
+from sapo_desktop.worker.membership.private import announced, members_of
 from sapo_desktop.worker.membership.settings import addresses, at_home, keys_of, rejoins
 from sapo_desktop.worker.membership.view import (
     DRAWS_ONLY,
@@ -217,7 +217,10 @@ class SwarmSide:
         if joined is None:
             return SwarmInfo(state=self._state, reason=self.reason)
         kept = self.identity.used.where if self.identity.used else ""
-        return linked_info(joined, kept=kept, address=self._address, member=joined.member)
+        told, address = self._settings.announce if self._settings else "", self._address
+        if told and address:  # where it listens at all addresses, no other computer could dial that
+            address = str(announced(told, joined.signer.key))
+        return linked_info(joined, kept=kept, address=address, member=joined.member)
 
     @property
     def hosts(self) -> list[Host]:

@@ -11,7 +11,7 @@ from sapo_desktop.core.errors import PassphraseNeeded, UsageError
 from sapo_desktop.core.network.invite import Invite
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.gui.peers import under_way
+from sapo_desktop.gui.peers import join, under_way
 from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.peers.page import PeersPage
 from sapo_desktop.gui.peers.passphrase import PassphraseSheet
@@ -102,6 +102,22 @@ def test_why_nobody_answers_is_said_and_back_undoes_what_joining_changed(qtbot: 
     assert len(scene.asked(DialPeer)) == 2
     press(scene.sheet.back)
     assert scene.asked(SetSettings).count(before) == 2, "and after it failed"
+
+
+def test_this_computer_is_opened_to_others_and_says_where(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(join, "home_addresses", lambda: ["192.168.1.7"])
+    scene = Scene(qtbot)
+    scene.sheet._way.buttons["host"].click()
+    assert "wss://192.168.1.7:8765" in scene.said and not scene.sheet._field.isVisible()
+    press(scene.sheet, "Let others join")
+    opened = {"silo": "off", "share": "off", "listen": "0.0.0.0:8765", "announce": "wss://192.168.1.7:8765"}
+    assert scene.asked(SetSettings) == [SetSettings(values=opened, for_good=True)]
+    assert "16 of 19 tasks compared" in scene.said
+    scene.says(msgspec.structs.replace(ALONE, address="wss://192.168.1.7:8765#" + "ab" * 32))
+    scene.look()
+    box = scene.sheet._under_way._own
+    assert "wss://192.168.1.7:8765#abab" in scene.said and box.code.isVisible() and box.copy_link.isEnabled()
+    assert scene.sheet.cancel.text() == "Done"
 
 
 @pytest.mark.parametrize(

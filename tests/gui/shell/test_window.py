@@ -57,7 +57,7 @@ from sapo_desktop.worker.control.messages.requests import (
 )
 from tests.builders import eval_report, round_report
 from tests.gui import staged_try
-from tests.gui.driving import all_texts
+from tests.gui.driving import all_texts, press
 from tests.gui.late import LateBridge
 from tests.gui.scenes import LEARNED, NOW, SILO_ROUNDS, a_view, curve, silo_curve, swarm_curve
 from tests.gui.stage import StageBridge
@@ -783,6 +783,14 @@ def test_leaving_silo_asks_whom_to_join_where_there_is_nobody(qtbot: QtBot, peer
     assert window._side.silo.isChecked() or peers, "the switch shows what holds"
     for sheet in asks:
         sheet.reject()
+
+
+def test_help_lists_the_licences_of_the_libraries(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view(silo_curve()))
+    window.help()
+    press(window.findChild(HelpSheet), "Licences")
+    said = all_texts(window.findChild(HelpSheet))
+    assert "msgspec" in said and "BSD-3-Clause" in said
 
 
 def test_help_says_what_each_page_is_and_leads_to_the_log(qtbot: QtBot) -> None:

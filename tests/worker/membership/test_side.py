@@ -80,6 +80,15 @@ async def test_silo_closes_what_was_open(tmp_path: Path, monkeypatch: pytest.Mon
     assert side.member is None and sockets() == before
 
 
+async def test_the_announced_address_is_shown_as_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    side = side_that_enters(tmp_path, monkeypatch)
+    monkeypatch.setattr(side, "_address", "wss://0.0.0.0:8765")
+    await side.follow(Settings(silo=False, listen="0.0.0.0:8765", announce="wss://192.168.1.7:8765"))
+    await until(lambda: side.member)
+    assert side.info().address.startswith("wss://192.168.1.7:8765#"), "nobody can dial all addresses of a computer"
+    await side.close()
+
+
 async def test_caps_of_traffic_hold_at_once_without_joining_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
