@@ -26,7 +26,8 @@ from sapo_desktop.learning.mixing import MixedBatch, MixShare, advantages, mix_g
 from sapo_desktop.learning.plan import trainer_settings
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.examiner import Examiner
-from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
+from sapo_desktop.worker.hosts.engine import Engine
+from sapo_desktop.worker.hosts.trainer import EnginePlan, Trainer
 
 TASKS = ("chain_sum/easy", "count_bits/easy", "gcd/easy")
 ANSWERS, GROUPS, TOKENS = 8, 8, 48  # answers to each question, groups in each step, tokens of an answer at most
@@ -57,7 +58,7 @@ async def make_node(number: int, seed: int) -> Node:
     model = resource("starter")
     counters = Counters(round=0, instance="", seed=seed * 100 + number)
     trainer = trainer_settings(Settings(method="full"), 1_900_000, counters)
-    engine = Engine(InProcess(create()), EnginePlan(model, trainer, threads=1, device="cpu"))
+    engine = Engine(Trainer(InProcess(create())), EnginePlan(model, trainer, threads=1, device="cpu"))
     await engine.load(None)
     return Node(number, engine, random.Random(counters.seed))
 

@@ -4454,10 +4454,6 @@
         <translation>Ein neueres SAPO Desktop hat {path} geschrieben: Installiere jene Version, oder entferne zuerst das Modell.</translation>
     </message>
     <message>
-        <source>A node that only answers was asked to learn.</source>
-        <translation>Ein Knoten, der nur antwortet, sollte lernen.</translation>
-    </message>
-    <message>
         <source>A peer is blocked by its key of 64 hex digits.</source>
         <translation>Ein Peer wird mit seinem Schlüssel aus 64 Hexadezimalziffern gesperrt.</translation>
     </message>
@@ -6004,16 +6000,8 @@
         <translation>Dieser Knoten ist nicht in dem Schwarm, den er gegründet hat: Geh zuerst dorthin zurück.</translation>
     </message>
     <message>
-        <source>This node only answers, with the base model. To use a trained checkpoint set trainer to auto.</source>
-        <translation>Dieser Knoten antwortet nur, mit dem Grundmodell. Für einen trainierten Checkpoint stelle trainer auf auto.</translation>
-    </message>
-    <message>
         <source>This node only answers, with the base model: there is nothing to go back to.</source>
         <translation>Dieser Knoten antwortet nur, mit dem Grundmodell: Es gibt nichts, wohin es zurückgehen könnte.</translation>
-    </message>
-    <message>
-        <source>This node only answers: there is nothing to export but the model it was given.</source>
-        <translation>Dieser Knoten antwortet nur: Zu exportieren gibt es nichts als das Modell, das er bekommen hat.</translation>
     </message>
     <message>
         <source>This node&apos;s identity is used in two places at once, and both share one quota. Give one of them its own.</source>
@@ -7526,6 +7514,10 @@
     <message>
         <source>This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 address of this network, or at 0.0.0.0:8765.</source>
         <translation>Dieser Knoten sucht andere im lokalen Netz. Selbst zeigt er sich dort nicht: Dafür muss er unter einer IPv4-Adresse dieses Netzes Verbindungen annehmen, oder unter 0.0.0.0:8765.</translation>
+    </message>
+    <message>
+        <source>This node only answers, with the base model: nothing is learned here that could be gone back to, asked or exported. Set trainer to auto and start the node again.</source>
+        <translation>Dieser Knoten antwortet nur, mit dem Grundmodell: Hier wird nichts gelernt, wohin er zurückgehen, was man fragen oder exportieren könnte. Stelle trainer auf auto und starte den Knoten neu.</translation>
     </message>
     <message>
         <source>Version {own} is not safe any more: {version} of {date} takes its place. Get it from the program&apos;s page.</source>

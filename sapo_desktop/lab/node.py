@@ -39,9 +39,10 @@ from sapo_desktop.learning.round import Ended, Progress, RoundPlan, RoundResult,
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, level_of, parse_tasks
 from sapo_desktop.worker.hosts.choice import BaseModel
-from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
+from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.hosts.trainer import EnginePlan, Trainer
 from sapo_desktop.worker.membership.external import Intake, Yardstick
 from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.membership.joining import group_check
@@ -167,7 +168,7 @@ class Node:
         self._share = arm.share(settings.questions)
         trainer = trainer_settings(settings, self._model.parameters, self.counters)
         plan = EnginePlan(self._model.path, trainer, settings.threads or 1, settings.device)
-        self.engine = (Engine if self.honest else LyingEngine)(InProcess(ground.service()), plan)
+        self.engine = (Engine if self.honest else LyingEngine)(Trainer(InProcess(ground.service())), plan)
         self._rng = Random()
         signer = Signer(digest(b"sapo/lab/key", str(seed).encode("ascii")))
         keys = {identity: task for task, identity in ground.ids.items()}

@@ -37,12 +37,13 @@ from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.tasks.own.folder import hand_over
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model, only_answers
-from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
+from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.engine_hosts import Hosting, start_engine, stop_started, to_read
 from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host, OnBusy
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.loading import Fitting
+from sapo_desktop.worker.hosts.trainer import EnginePlan
 from sapo_desktop.worker.lengths import too_long
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
 from sapo_desktop.worker.node import Node

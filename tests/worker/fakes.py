@@ -29,7 +29,8 @@ from sapo_desktop.learning.round import Ended, Progress, unwatched
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.service import QuestionRef
-from sapo_desktop.worker.hosts.engine import EnginePlan, Spoken
+from sapo_desktop.worker.hosts.engine import Spoken
+from sapo_desktop.worker.hosts.trainer import EnginePlan
 from tests.builders import as_prompts, step_report
 
 

@@ -1,7 +1,7 @@
-"""The worker's side of the engine host: typed calls, one at a time, restarted when it dies.
+"""The worker's side of the engine: typed calls, one at a time, restarted when it dies.
 
-The host holds base weights and adapter, generator and trainer. Whatever must not be split by another caller
-(swap a checkpoint in, evaluate, swap back) runs under `exclusive()`.
+A trainer learns, where anything is learned; it answers too, unless a generator takes its place. Whatever must not be
+split by another caller (put a checkpoint in, evaluate, put the live state back) runs under `exclusive()`.
 """
 
 from __future__ import annotations
@@ -9,137 +9,80 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
-from sapo_desktop.core.errors import CardUnusable, CheckpointError, HostCancelled, HostDied
-from sapo_desktop.core.files.exports import put_in_place, refuse_used
-from sapo_desktop.core.files.reading import read_json
+from sapo_desktop.core.errors import CardUnusable, HostCancelled, HostDied, UsageError
+from sapo_desktop.core.files.exports import refuse_used
 from sapo_desktop.core.fitting import ProductTimes
 from sapo_desktop.core.records import Generated, Prompt, Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
-    Configure,
-    Done,
     Encode,
     Encoded,
-    EngineReply,
-    EngineRequest,
-    Export,
     Generate,
     GenerationProgress,
-    Load,
     Loaded,
-    ProductsTimed,
-    Restore,
-    Save,
-    Step,
-    Stepped,
     TimeProducts,
     TokenText,
 )
 from sapo_desktop.learning.round import Ended, Progress, unwatched
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.processes import own_memory
-from sapo_desktop.worker.hosts.ahead import Ahead
-from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice
-from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
+from sapo_desktop.worker.hosts.generator import Generator, HostedGenerator
+from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.hosts.trainer import UNTRAINED, EnginePlan, Kept, OnProgress, Trainer, trained_in
 
 Spoken = Callable[[str, int], None]
 """Called with the text of a single answer so far, and its tokens."""
 Measure = Callable[[TimeProducts], Awaitable[ProductTimes]]
-
-TRAINER_STATE = "trainer.json"
-"""As engines/torch/state.py names it."""
-UNTRAINED = "untrained"
-"""A file that stands in a checkpoint for the training that was not done: the round only answered."""
-
-# Of a host that does nothing at all meanwhile. What is caught here is a dead-lock, not slowness.
-LOAD_SECONDS = 900.0
-WORK_SECONDS = 3600.0
-
-
-@dataclass
-class EnginePlan:
-    """What the engine host is started with; a restart needs nothing else."""
-
-    model: Path
-    trainer: TrainerSettings
-    threads: int
-    device: str
-    choice: EngineChoice = TORCH_ALONE
-    parameters: int = 0
-    """Of the model; 0: not known."""
-    gguf: Path | None = None
-    """The file that llama.cpp answers with."""
-    batch: int = 0
-    """Most answers under way at once; 0: as many as the engine takes."""
-    most_batch: int = 0
-    most_micro_batch: int = 0
-    """Of both, whatever is free: what was asked, less where that once was too much; 0: no bound so far."""
-    cache_bytes: int = 0
-    """Most that keys and values may take where llama.cpp answers; 0: no bound but the memory there is."""
-    scratch: Path | None = None
-    """Where the engine may write for a while; None: the system's place for that."""
-    dtype: str = ""
-    """Number format that torch computes the base in; empty: not chosen yet."""
-    rounded: bool = False
-    """Whether torch holds the base's matrices in 8 bits."""
-    estimate: int = 0
-    """Bytes that all of it was estimated to take, before the last load; 0: it was not."""
-    overlap: bool = False
-    """Whether the next round may be answered beside this one's step: there is memory for both."""
-    card_memory: int = 0
-    """Bytes of the graphics card's memory that PyTorch's tensors may take; 0: as much as there is."""
-
-    def bound(self, *, batch: int = 0, micro_batch: int = 0) -> None:
-        """From now on no more of them at once: it was too much. 0: as before."""
-        if batch:
-            self.batch = self.most_batch = batch
-        if micro_batch:
-            self.trainer = msgspec.structs.replace(self.trainer, micro_batch=micro_batch)
-            self.most_micro_batch = micro_batch
+Fit = Callable[[EnginePlan, int, Measure], Awaitable[EnginePlan]]
+"""Cuts the plan to the memory that is free; given what bytes the hosts have, and how to measure what their processor
+computes fast. Raises TooBig (worker/hosts/loading.py)."""
 
 
 class Engine:
-    """Generator and trainer of this node, in one process. Where they are two, or one: split.py."""
+    """What answers and learns on this node, in one process or two."""
 
-    trains = True
-    """Whether anything is learned."""
-    answers_aside = True
-    """Whether a person's question can be answered between two steps of other work."""
-    can_change_model = True
-    """Whether a smaller model can take the place of one that does not fit."""
-    answers_ahead = True
-    """Whether it can answer beside a step."""
-
-    def __init__(self, host: Host, plan: EnginePlan) -> None:
-        self.host = host
+    def __init__(self, learner: Trainer | Kept, plan: EnginePlan, generator: HostedGenerator | None = None) -> None:
+        """`learner`: Kept where nothing is learned. `generator`: None where the trainer answers."""
         self.plan = plan
+        self.loaded: Loaded | None = None
+        """Of the trainer, else of what answers."""
+        self.card_refused: Text = ""
+        """Why the processor computes where the card was chosen; empty: it does not."""
+        self.fitting: Fit | None = None
+        """Called before each load."""
+        self._trainer = learner if isinstance(learner, Trainer) else None
+        self._learner = learner
+        self._generator = generator
         self._lock = asyncio.Lock()
         self._aside = asyncio.Lock()
         """Held while a question is answered beside what the other lock is held for."""
         self._elsewhere = False
         """Whether the engine holds another state than the live one."""
-        self._ahead = Ahead()
-        self.loaded: Loaded | None = None
-        self.card_refused: Text = ""
-        """Why the processor computes where the card was chosen; empty: it does not."""
-        self.steps = 0
-        """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
-        self.fitting: Callable[[EnginePlan, int, Measure], Awaitable[EnginePlan]] | None = None
-        """Cuts the plan to the memory that is free, before each load; told what bytes its hosts have, and how to
-        measure what its processor computes fast. Raises TooBig (worker/hosts/loading.py)."""
+
+    @property
+    def trains(self) -> bool:
+        """Whether anything is learned."""
+        return self._trainer is not None
+
+    @property
+    def answers_ahead(self) -> bool:
+        """Whether it can answer beside and between steps: torch answers."""
+        return self._generator is None
+
+    @property
+    def can_change_model(self) -> bool:
+        """Whether a smaller model can take the place of one that does not fit."""
+        return self.trains and (self._generator is None or self._generator.can_change_model)
 
     @property
     def hosts(self) -> list[Host]:
         """The processes behind it."""
-        return [self.host]
+        return [part.host for part in (self._trainer, self._generator) if part is not None]
 
     @property
     def held(self) -> int:
@@ -148,13 +91,14 @@ class Engine:
 
     @property
     def running(self) -> bool:
-        """Whether the state that counts is in memory; where not, only a restart at a checkpoint brings it back."""
-        return self.host.pid is not None
+        """Whether the state that counts is in memory; where not, only a restart at a checkpoint brings it back. A
+        generator holds nothing that counts, and comes back by itself."""
+        return self._trainer is None or self._trainer.host.pid is not None
 
     @property
     def on_card(self) -> bool:
         """Whether some of it was loaded into a graphics card's own memory."""
-        return is_on_card(self.loaded)
+        return any(is_on_card(part.loaded) for part in (self._trainer, self._generator) if part is not None)
 
     @property
     def busy(self) -> bool:
@@ -162,23 +106,41 @@ class Engine:
         return self._lock.locked()
 
     @property
+    def steps(self) -> int:
+        """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
+        return self._trainer.steps if self._trainer is not None else 0
+
+    @property
     def versions(self) -> dict[str, str]:
         """Libraries that its numbers depend on, and their versions."""
-        return self.loaded.versions if self.loaded else {}
+        versions = self.loaded.versions if self.loaded else {}
+        beside = self._answers_beside()
+        return versions | (beside.versions | {"generator weights": beside.dtype} if beside else {})
 
     @property
     def said(self) -> list[Text]:
         """What the user should know of what answers, in sentences."""
         refused = [self.card_refused] if self.card_refused else []
-        return [*refused, *self.loaded.said] if self.loaded else []
+        beside = self._answers_beside()
+        return [*refused, *(self.loaded.said if self.loaded else ()), *(beside.said if beside else ())]
+
+    def _answers_beside(self) -> Loaded | None:
+        """What answers in a trainer's place."""
+        return self._generator.loaded if self._generator is not None and self._trainer is not None else None
 
     async def stop(self) -> None:
         """End the processes."""
+        await self._leave()
         await asyncio.gather(*(host.stop() for host in self.hosts))
 
     async def close(self) -> None:
         """End the processes for good: a request that still waits for one does not start it again."""
+        await self._leave()
         await asyncio.gather(*(host.close() for host in self.hosts))
+
+    async def _leave(self) -> None:
+        if self._generator is not None:
+            await self._generator.leave()
 
     @property
     def parameters(self) -> int:
@@ -202,12 +164,14 @@ class Engine:
             most_micro_batch=0,
             cache_bytes=0,
             dtype="",
+            gguf=self._generator.use_model(model) if self._generator is not None else self.plan.gguf,
         )
 
     async def restart(self, checkpoint: Path | None) -> Loaded:
-        """Start the host again after it died and bring it back to a checkpoint."""
+        """Start the trainer's host again after it died and bring it back to a checkpoint."""
         async with self.exclusive(), self._without_asides():
-            await self.host.restart()
+            if self._trainer is not None:
+                await self._trainer.host.restart()
             return await self._load(checkpoint)
 
     @contextlib.asynccontextmanager
@@ -224,17 +188,18 @@ class Engine:
         progress: Progress = unwatched,
         ended: Ended | None = None,
     ) -> Generated:
-        """Answer each prompt `answers` times; `ended` is told now and then of one that is finished."""
-        if (made := self._ahead.answers_to(_request(prompts, answers, sampling))) is not None:
+        """Answer each prompt `answers` times; `ended` is called now and then with one that is finished."""
+        request = _request(prompts, answers, sampling)
+        if self._trainer is not None and (made := self._trainer.ahead.answers_to(request)) is not None:
             return made
         async with self.exclusive():
-            return await self._generate(prompts, answers, sampling, progress, ended=ended)
+            return await self._answerer.answer(request, _passed_on(progress, ended))
 
     def answer_ahead(self, prompts: Sequence[Prompt], answers: int, sampling: Sampling) -> None:
         """Answer this beside the next step, with the adapter as it is before, where there is a thread and memory for
         it; who asks just this next has it."""
-        if self.answers_ahead and self.plan.overlap and self.plan.threads > 1:
-            self._ahead.want(_request(prompts, answers, sampling))
+        if self._trainer is not None and self.answers_ahead and self.plan.overlap and self.plan.threads > 1:
+            self._trainer.ahead.want(_request(prompts, answers, sampling))
 
     async def generate_with(
         self,
@@ -253,98 +218,120 @@ class Engine:
         answer to a single question. `urgent`: a person waits, so that it goes before the work in hand where it can.
         """
         plain = live or checkpoint is None or (checkpoint / UNTRAINED).exists()
-        if urgent and plain and self.busy and self.answers_aside:
+        request = _request(prompts, 1, sampling, base=plain and not live, averaged=live)
+        on_progress = _passed_on(progress, spoken=spoken)
+        if urgent and plain and self.busy and self.answers_ahead and self._trainer is not None:
             async with self._aside:
                 if not self._elsewhere and self.loaded is not None:
                     # Where what it comes between is given up or dies, it waits for its turn like everything else.
                     with contextlib.suppress(HostCancelled, HostDied):
-                        return await self._generate(
-                            prompts, 1, sampling, progress, base=not live, averaged=live, spoken=spoken, aside=True
-                        )
-        # Made before the lock is waited for: an engine that knows no checkpoint says so at once.
-        adapter = contextlib.nullcontext() if plain or checkpoint is None else self._answering_with(checkpoint)
-        async with self.exclusive(), adapter:
-            return await self._generate(
-                prompts, 1, sampling, progress, base=plain and not live, averaged=live, spoken=spoken
-            )
+                        return await self._trainer.answer_aside(request, on_progress)
+        if plain or checkpoint is None:
+            async with self.exclusive():
+                return await self._answerer.answer(request, on_progress)
+        self._learning()  # before the lock is waited for: an engine that knows no checkpoint says so at once
+        async with self.exclusive(), self._without_asides(), self._answerer.answering_with(checkpoint):
+            return await self._answerer.answer(request, on_progress)
 
     async def encode(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> Encoded:
         """Ids of our own questions, ready to be answered, and of external answers, each with its end-of-sequence."""
+        encoder: Generator = self._trainer or self._answerer
         async with self.exclusive():
-            request = Encode(texts=list(texts), end=True, questions=list(prompts))
-            return await self._call(request, Encoded)
+            return await encoder.encode(Encode(texts=list(texts), end=True, questions=list(prompts)))
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
+        """Learn. UsageError where this node only answers."""
+        trainer = self._learning()
         async with self.exclusive():
-            beside = self._ahead.begin()
-            stepped = await self._call(Step(batch=list(batch), beside=beside), Stepped)
-            if beside is not None and stepped.beside is not None:
-                self._ahead.made(beside, stepped.beside)
-            self.steps = stepped.report.steps
-            return stepped.report
+            try:
+                return await trainer.step(batch)
+            finally:
+                self._adapter_changed()
 
     async def save(self, folder: Path) -> None:
+        """Write a checkpoint's files: what is learned, or what was before this node only answered."""
+        if self._trainer is None:
+            await self._learner.save(folder)
+            return
         async with self.exclusive():
-            await self._call(Save(folder=str(folder)), Done)
-            await asyncio.to_thread(self._ahead.save, folder)
+            await self._trainer.save(folder)
 
     async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
+        """Go to a checkpoint; None: to the untrained adapter. UsageError where this node only answers."""
+        trainer = self._learning()
         async with self.exclusive():
-            await self._restore(folder, weights_only=weights_only)
+            self._adapter_changed()
+            await trainer.restore(folder, weights_only=weights_only)
 
     async def configure(self, *, learning_rate: float | None = None, threads: int | None = None) -> None:
-        async with self.exclusive():
-            await self._call(Configure(learning_rate=learning_rate, threads=threads), Done)
+        """Change what needs no reload."""
+        if self._trainer is not None:
+            async with self.exclusive():
+                await self._trainer.configure(learning_rate, threads)
         if learning_rate is not None:
             self.plan.trainer = msgspec.structs.replace(self.plan.trainer, learning_rate=learning_rate)
         if threads is not None:
             self.plan.threads = threads
+            if self._generator is not None:
+                await self._generator.configure(threads)
 
     async def export(self, format: str, to: Path, checkpoint: Path | None, *, live: bool) -> list[str]:
         """Write weights for use elsewhere; returns the names of the files.
 
         Raises:
-            UsageError: `to` is in use.
+            UsageError: `to` is in use, or this node only answers.
             ModelError: this model cannot be written in this format.
             SapoError: the disk is full or cannot be written.
         """
+        trainer = self._learning()
         to = to.expanduser().absolute()
         await asyncio.to_thread(refuse_used, to)
-        with self._scratch("export-") as scratch:
-            made = scratch / to.name
-            request = Export(format=format, folder=str(made))
-            async with self.exclusive(), contextlib.nullcontext() if live else self._swapped(checkpoint):
-                files = (await self._call(request, Done)).files
-            await asyncio.to_thread(put_in_place, made, to)
-        return files
+        async with self.exclusive(), contextlib.nullcontext() if live else self._without_asides():
+            return await trainer.export(format, to, checkpoint, live=live)
 
-    # -- inside `exclusive()` ------------------------------------------------------------------------------
+    # -- inside ------------------------------------------------------------------------------------------------
 
-    async def _fit(self) -> None:
-        """Look at the memory that is free now. Raises TooBig."""
-        if self.fitting is not None:
-            self.plan = await self.fitting(self.plan, self.held, self._time_products)
+    @property
+    def _answerer(self) -> Generator:
+        generator = self._generator or self._trainer
+        assert generator is not None, "an engine without a trainer has a generator"
+        return generator
 
-    async def _time_products(self, request: TimeProducts) -> ProductTimes:
-        reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
-        return expect(reply, ProductsTimed).times
+    def _learning(self) -> Trainer:
+        """The trainer. UsageError where there is none."""
+        if self._trainer is None:
+            raise UsageError(
+                sentence(
+                    "This node only answers, with the base model: nothing is learned here that could be gone back to, "
+                    "asked or exported. Set trainer to auto and start the node again."
+                )
+            )
+        return self._trainer
+
+    def _adapter_changed(self) -> None:
+        if self._generator is not None:
+            self._generator.adapter_changed()
 
     async def _load(self, checkpoint: Path | None) -> Loaded:
+        if checkpoint is not None and isinstance(self._learner, Kept):
+            await self._learner.load(checkpoint)
+        if self._generator is not None:
+            await self._generator.prepare(self.plan)
+        if self._trainer is None:
+            await self._fit()
+        else:
+            await self._load_trainer(self._trainer, checkpoint)
+        answering = await self._generator.begin(self.plan) if self._generator is not None else None
+        self.loaded = self._trainer.loaded if self._trainer is not None else answering
+        assert self.loaded is not None
+        return self.loaded
+
+    async def _load_trainer(self, trainer: Trainer, checkpoint: Path | None) -> None:
         if checkpoint is not None:
             self.plan = dataclasses.replace(self.plan, dtype=await asyncio.to_thread(trained_in, checkpoint))
         await self._fit()
-        request = Load(
-            model=str(self.plan.model),
-            trainer=self.plan.trainer,
-            threads=self.plan.threads,
-            device=self.plan.choice.device or self.plan.device,
-            dtype=self.plan.dtype or "auto",
-            rounded=self.plan.rounded,
-            batch=self.plan.batch,
-            card_memory=self.plan.card_memory,
-        )
         try:
-            reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
+            await trainer.load(self.plan, checkpoint)
         except CardUnusable as error:
             if self.plan.device != "auto":
                 raise CardUnusable(
@@ -353,13 +340,16 @@ class Engine:
             self.card_refused = sentence("{reason} So the processor computes.", reason=error.text)
             choice = dataclasses.replace(self.plan.choice, device="cpu")
             self.plan = dataclasses.replace(self.plan, choice=choice, dtype="")  # the format was the card's
-            return await self._load(checkpoint)
-        self.loaded = expect(reply, Loaded)
-        self._ahead.forget()
-        self.steps = 0
-        if checkpoint is not None:
-            await self._restore(checkpoint)
-        return self.loaded
+            await self._load_trainer(trainer, checkpoint)
+
+    async def _fit(self) -> None:
+        """Look at the memory that is free now. Raises TooBig."""
+
+        async def measure(request: TimeProducts) -> ProductTimes:
+            return await self._learning().time_products(request)  # only what learns is measured
+
+        if self.fitting is not None:
+            self.plan = await self.fitting(self.plan, self.held, measure)
 
     @contextlib.asynccontextmanager
     async def _without_asides(self) -> AsyncIterator[None]:
@@ -371,106 +361,26 @@ class Engine:
         finally:
             self._elsewhere = False
 
-    async def _generate(
-        self,
-        prompts: Sequence[Prompt],
-        answers: int,
-        sampling: Sampling,
-        progress: Progress,
-        *,
-        base: bool = False,
-        averaged: bool = False,
-        ended: Ended | None = None,
-        spoken: Spoken | None = None,
-        aside: bool = False,
-    ) -> Generated:
-        said = _Said(spoken)
 
-        def told(message: msgspec.Struct) -> None:
-            if isinstance(message, GenerationProgress):
-                progress(message.finished, message.total)
-                if ended is not None and message.ended is not None:
-                    ended(message.ended.place, message.ended.text)
-            elif isinstance(message, TokenText):
-                said.add(message)
+def _passed_on(progress: Progress, ended: Ended | None = None, spoken: Spoken | None = None) -> OnProgress:
+    """A host's messages on the way, each for the callback that wants it."""
+    said = _Said(spoken)
 
-        request = _request(prompts, answers, sampling, base=base, averaged=averaged)
-        if aside:
-            return expect(await self.host.call_aside(request, WORK_SECONDS, told), Generated)
-        return await self._answer(request, told)
+    def passed_on(message: msgspec.Struct) -> None:
+        if isinstance(message, GenerationProgress):
+            progress(message.finished, message.total)
+            if ended is not None and message.ended is not None:
+                ended(message.ended.place, message.ended.text)
+        elif isinstance(message, TokenText):
+            said.add(message)
 
-    async def _answer(self, request: Generate, told: Callable[[msgspec.Struct], None]) -> Generated:
-        return await self._call(request, Generated, told)
-
-    def _answering_with(self, checkpoint: Path) -> contextlib.AbstractAsyncContextManager[None]:
-        """Inside, what answers has this checkpoint's adapter. UsageError where it can have none."""
-        return self._swapped(checkpoint)
-
-    async def _restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
-        if folder is not None and (folder / UNTRAINED).exists():
-            folder = None
-        self._ahead.forget()  # answers of an adapter that is none of this one's past
-        request = Restore(folder=None if folder is None else str(folder), weights_only=weights_only)
-        self.steps = (await self._call(request, Done)).steps
-        if folder is not None and not weights_only:
-            await asyncio.to_thread(self._ahead.restore, folder)
-
-    @contextlib.asynccontextmanager
-    async def _swapped(self, checkpoint: Path | None) -> AsyncIterator[None]:
-        """Put another checkpoint in for a while. The live state waits in a temporary folder, optimiser and
-        all."""
-        with self._scratch("live-") as live:
-            async with self._without_asides():
-                await self._call(Save(folder=str(live)), Done)
-                await asyncio.to_thread(self._ahead.save, live)
-                try:
-                    await self._restore(checkpoint, weights_only=True)
-                    yield
-                finally:
-                    await self._put_back(live)
-
-    @contextlib.contextmanager
-    def _scratch(self, prefix: str) -> Iterator[Path]:
-        """A folder for a while in which the engine may write."""
-        with tempfile.TemporaryDirectory(prefix=prefix, dir=self.plan.scratch) as folder:
-            yield Path(folder)
-
-    async def _put_back(self, live: Path) -> None:
-        """Where it fails the host ends: a restart from the newest checkpoint loses rounds, going on would train
-        another state than the one that counts."""
-        try:
-            await self._restore(live)
-        except CheckpointError as error:
-            await self.host.stop()
-            raise HostDied(
-                "{reason} The engine was ended, as it no longer holds the state that trains.", reason=error.text
-            ) from error
-
-    async def _call(
-        self, request: EngineRequest, kind: type[ReplyType], told: Callable[[msgspec.Struct], None] | None = None
-    ) -> ReplyType:
-        """The reply of that kind; `told` of what comes before it."""
-        return expect(await self.host.call(request, timeout=WORK_SECONDS, on_progress=told), kind)
+    return passed_on
 
 
 def _request(
     prompts: Sequence[Prompt], answers: int, sampling: Sampling, *, base: bool = False, averaged: bool = False
 ) -> Generate:
     return Generate(prompts=list(prompts), answers=answers, sampling=sampling, base=base, averaged=averaged)
-
-
-class _Trained(msgspec.Struct, frozen=True):
-    """Of the trainer's state what a loader has to know before."""
-
-    dtype: Literal["", "float32", "bfloat16", "float16"] = ""
-
-
-def trained_in(checkpoint: Path) -> str:
-    """The number format in which a checkpoint's run computes on a processor; empty where it does not say."""
-    try:
-        return read_json(checkpoint / TRAINER_STATE, _Trained).dtype
-    except (OSError, msgspec.DecodeError):
-        return ""  # nothing was trained, or it cannot be read: who restores it says so
 
 
 class _Said:

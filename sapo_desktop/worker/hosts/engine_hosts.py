@@ -30,11 +30,12 @@ from sapo_desktop.system.hardware import Gpu, card_environment, gpus, wake_cards
 from sapo_desktop.system.installation import can_learn
 from sapo_desktop.system.secrets.kept_secrets import remote_key
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice
-from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
-from sapo_desktop.worker.hosts.generator import GeneratorHost
+from sapo_desktop.worker.hosts.engine import Engine
+from sapo_desktop.worker.hosts.generator import Server
 from sapo_desktop.worker.hosts.hosting import Host, OnBusy
 from sapo_desktop.worker.hosts.librarian import models_folder
-from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, RemoteEngine, SplitEngine, generator_load
+from sapo_desktop.worker.hosts.llama_cpp import GgufBase, LlamaCpp
+from sapo_desktop.worker.hosts.trainer import EnginePlan, Kept, Trainer
 
 _AS_IT_CAME = "f16"
 """Of a GGUF file: llama.cpp's ordinary way to compute, whatever is in it."""
@@ -93,19 +94,24 @@ def to_read(model: Path, installed: Path) -> list[Path]:
 
 async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> Engine:
     """The engine with its processes running; raises SapoError, and then none of them runs."""
-    cache, scratch = hosting.folder.cache, hosting.folder.scratch
-    await asyncio.to_thread(_empty, scratch)
-    plan = dataclasses.replace(plan, scratch=scratch)
+    await asyncio.to_thread(_empty, hosting.folder.scratch)
     match plan.choice.generator:
         case "torch":
-            return Engine(await hosting.start("engine"), plan)
+            return Engine(_trainer(hosting, await hosting.start("engine")), plan)
+        case "llama.cpp":
+            return await _with_llama_cpp(hosting, model, settings, plan)
         case "remote":
-            return await _remote(hosting, settings, plan)
+            return await _with_server(hosting, settings, plan)
+
+
+async def _with_llama_cpp(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> Engine:
+    cache = hosting.folder.cache
     base = _base(cache, model.path, model.hash, settings)
     plan = dataclasses.replace(plan, gguf=base.file)
-    load = generator_load(base, plan)
+    adapters, kept = cache / "adapters", cache / "kept-training"
     if not plan.choice.trains and await base.is_there():
-        return AnswerEngine(GeneratorHost(await hosting.start("generator"), load), plan, cache / "kept-training")
+        generator = await hosting.start("generator")
+        return Engine(Kept(kept), plan, LlamaCpp(generator, base, plan, adapters))
     if not can_learn():
         raise UsageError(
             "{model} has to be converted for llama.cpp, which needs the engine pack. Get it, "
@@ -113,27 +119,33 @@ async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, p
             in_terminal="sapo-desktop engine install",
             model=model.path.name,
         )
-    trainer, generator = await _both(hosting)
+    learning, generator = await _both(hosting, "generator")
     try:
-        await base.convert(trainer, generator, plan.threads)
+        await base.convert(learning, generator, plan.threads)
     except ModelError as error:
         await generator.stop()
         if isinstance(error, EndlessTemplate) or not plan.choice.trains or settings.generator != "auto":
-            await trainer.stop()
+            await learning.stop()
             raise
         note = sentence("{reason} So PyTorch answers.", reason=error.text)
-        return Engine(trainer, dataclasses.replace(plan, choice=EngineChoice("torch", True, note=note)))
+        choice = EngineChoice("torch", True, note=note)
+        return Engine(_trainer(hosting, learning), dataclasses.replace(plan, choice=choice))
     except BaseException:
-        await asyncio.gather(trainer.stop(), generator.stop())
+        await asyncio.gather(learning.stop(), generator.stop())
         raise
     if not plan.choice.trains:
-        await trainer.stop()  # it was wanted for the file alone
-        return AnswerEngine(GeneratorHost(generator, load), plan, cache / "kept-training")
+        await learning.stop()  # it was wanted for the file alone
+        return Engine(Kept(kept), plan, LlamaCpp(generator, base, plan, adapters))
 
     def base_of(another: ModelFolder) -> GgufBase:
         return _base(cache, another.path, another.hash, settings)
 
-    return SplitEngine(trainer, plan, GeneratorHost(generator, load), base, cache / "adapters", base_of)
+    trainer = _trainer(hosting, learning)
+    return Engine(trainer, plan, LlamaCpp(generator, base, plan, adapters, trainer, base_of))
+
+
+def _trainer(hosting: Hosting, host: Host) -> Trainer:
+    return Trainer(host, hosting.folder.scratch)
 
 
 def _empty(folder: Path) -> None:
@@ -142,7 +154,7 @@ def _empty(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
 
-async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Engine:
+async def _with_server(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Engine:
     """What speaks to a server elsewhere, with a trainer beside it where anything is learned."""
     url, _, model = settings.remote_url.partition("#")
     load = LoadRemote(
@@ -154,10 +166,12 @@ async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Eng
         proxy=settings.proxy,
     )
     cache = hosting.folder.cache
+    adapters, kept = cache / "adapters", cache / "kept-training"
     if not plan.choice.trains:
-        return AnswerEngine(GeneratorHost(await hosting.start("remote"), load), plan, cache / "kept-training")
-    trainer, generator = await _both(hosting, "remote")
-    return RemoteEngine(trainer, plan, GeneratorHost(generator, load), cache / "adapters")
+        return Engine(Kept(kept), plan, Server(await hosting.start("remote"), load, adapters))
+    learning, server = await _both(hosting, "remote")
+    trainer = _trainer(hosting, learning)
+    return Engine(trainer, plan, Server(server, load, adapters, trainer))
 
 
 def _shared(path: str, node: DataFolder) -> AdapterFolder:
@@ -165,7 +179,7 @@ def _shared(path: str, node: DataFolder) -> AdapterFolder:
     return AdapterFolder(path=str(Path(path).expanduser().absolute()), owner=node.node_id()[:8])
 
 
-async def _both(hosting: Hosting, generating: str = "generator") -> tuple[Host, Host]:
+async def _both(hosting: Hosting, generating: str) -> tuple[Host, Host]:
     """Trainer and generator, side by side."""
     starting = [asyncio.create_task(hosting.start(kind)) for kind in ("engine", generating)]
     try:

@@ -32,8 +32,9 @@ from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.worker.hosts.choice import EngineChoice
-from sapo_desktop.worker.hosts.engine import EnginePlan, Measure
+from sapo_desktop.worker.hosts.engine import Measure
 from sapo_desktop.worker.hosts.librarian import models_folder
+from sapo_desktop.worker.hosts.trainer import EnginePlan
 
 Probe = Callable[[Path], Hardware]
 Say = Callable[[Text], None]

@@ -10,7 +10,7 @@ from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.engines.protocols import Load
 from sapo_desktop.engines.torch.service import TorchEngine
 from sapo_desktop.engines.torch.state import LIVE_FILE, reset_trainer, restore_trainer, save_trainer
-from sapo_desktop.worker.hosts.engine import trained_in
+from sapo_desktop.worker.hosts.trainer import trained_in
 from tests.engines.tiny import answer, learn, loaded_engine, same, sequences, weights
 
 

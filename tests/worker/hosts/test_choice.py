@@ -15,17 +15,16 @@ from sapo_desktop.core.errors import ModelError, NoEnginePack, UsageError
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.engines.protocols import UseAdapter
 from sapo_desktop.learning.mixing import training_sequences
 from sapo_desktop.system.hardware import Gpu
 from sapo_desktop.system.secrets import kept_secrets
 from sapo_desktop.system.secrets.kept_secrets import remote_key
 from sapo_desktop.worker.hosts import choice
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model
-from sapo_desktop.worker.hosts.generator import GeneratorHost
+from sapo_desktop.worker.hosts.generator import Server
 from tests.models.fit.test_fit import MACHINE
 from tests.models.small_models import gguf
-from tests.worker.hosts.test_remote import LOAD, RemoteHost
+from tests.worker.hosts.test_server import LOAD, RemoteHost
 
 FOLDER = BaseModel(path=resource("starter"), hash="00", parameters=1)
 FILE = BaseModel(path=Path("model.gguf"), hash="00", parameters=0, only_answers="a gemma3: it can answer but not learn")
@@ -202,14 +201,13 @@ def test_a_trainer_that_no_card_holds_learns_on_the_processor() -> None:
     assert way(FOLDER, cards=[free], **LEARNS) == EngineChoice(generator="remote", trains=True, device="cuda")
 
 
-async def test_threads_are_no_business_of_a_server() -> None:
+async def test_threads_are_no_business_of_a_server(tmp_path: Path) -> None:
     host = RemoteHost()
-    generator = GeneratorHost(host, LOAD)  # type: ignore[arg-type]
-    await generator.start()
-    await generator.configure(4)
-    generator.use(Path("adapter"))
-    await generator.start()
-    assert host.asked == [LOAD, UseAdapter(file="adapter")]
+    server = Server(host, LOAD, tmp_path / "adapters")  # type: ignore[arg-type]
+    await server.start()
+    await server.configure(4)
+    await server.start()
+    assert host.asked == [LOAD]
 
 
 def test_an_answer_without_log_probabilities_carries_no_weight() -> None:

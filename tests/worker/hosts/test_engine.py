@@ -13,10 +13,11 @@ from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines.protocols import Done, Generate, Load, Restore, Save, Step, Stepped, TokenText
 from sapo_desktop.worker.hosts import ahead
 from sapo_desktop.worker.hosts.choice import EngineChoice
-from sapo_desktop.worker.hosts.engine import Engine, EnginePlan, is_on_card
+from sapo_desktop.worker.hosts.engine import Engine, is_on_card
+from sapo_desktop.worker.hosts.trainer import EnginePlan, Trainer
 from tests.builders import as_prompts, step_report
 from tests.worker.fakes import FakeHost, engine_plan, generated
-from tests.worker.hosts.test_split import LOADED
+from tests.worker.hosts.test_llama_cpp import LOADED
 
 CHECKPOINT = Path("checkpoints") / "00000007"
 
@@ -80,7 +81,7 @@ class BusyHost(CalledHost):
 
 
 def engine_on(host: Any, **changes: Any) -> Engine:
-    return Engine(host, engine_plan(**changes))
+    return Engine(Trainer(host), engine_plan(**changes))
 
 
 async def begun(host: BusyHost, checkpoint: Path | None = None) -> tuple[Engine, asyncio.Task[Any]]:

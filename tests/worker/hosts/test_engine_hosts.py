@@ -19,9 +19,8 @@ from sapo_desktop.worker.hosts import engine_hosts
 from sapo_desktop.worker.hosts.choice import TORCH_ALONE, BaseModel, EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.engine_hosts import start_engine, stop_started
-from sapo_desktop.worker.hosts.split import AnswerEngine, SplitEngine
 from tests.worker.fakes import engine_plan
-from tests.worker.hosts.test_split import Recorder
+from tests.worker.hosts.test_llama_cpp import Recorder
 
 LEARNS = EngineChoice("llama.cpp", trains=True)
 ANSWERS = EngineChoice("llama.cpp", trains=False)
@@ -75,30 +74,30 @@ def model(tmp_path: Path) -> Path:
 async def test_the_file_is_written_before_anything_is_loaded(tmp_path: Path, model: Path) -> None:
     hosting = Hosting(tmp_path)
     engine = await started(hosting, model, LEARNS)
-    assert isinstance(engine, SplitEngine) and hosting.alive == {"engine", "generator"}
+    assert engine.trains and not engine.answers_ahead and hosting.alive == {"engine", "generator"}
     assert hosting.started["engine"].kinds() == ["WriteGguf"]
     assert engine.plan.gguf is not None and engine.plan.gguf.name == f"{'ab' * 8}-q8_0.gguf"
 
 
 async def test_a_node_that_only_answers_never_loads_the_model_in_torch(tmp_path: Path, model: Path) -> None:
     hosting = Hosting(tmp_path)
-    assert isinstance(await started(hosting, model, ANSWERS), AnswerEngine)
+    assert not (await started(hosting, model, ANSWERS)).trains
     assert hosting.started["engine"].kinds() == ["WriteGguf"] and hosting.alive == {"generator"}
     again = Hosting(tmp_path)
     engine = await started(again, model, ANSWERS)
-    assert isinstance(engine, AnswerEngine)
+    assert not engine.trains
     assert set(again.started) == {"generator"}, "the file is there now"
     assert engine.plan.gguf is not None
     engine.plan.gguf.write_bytes(b"")
     mended = Hosting(tmp_path)
-    assert isinstance(await started(mended, model, ANSWERS), AnswerEngine)
+    assert not (await started(mended, model, ANSWERS)).trains
     assert mended.started["engine"].kinds() == ["WriteGguf"], "what a power cut left is no file"
 
 
 async def test_torch_answers_too_where_llama_cpp_cannot_take_the_model(tmp_path: Path, model: Path) -> None:
     hosting = Hosting(tmp_path, Refusing(ModelError("Its tokenizer is of another kind.")))
     engine = await started(hosting, model, LEARNS)
-    assert type(engine) is Engine and hosting.alive == {"engine"}
+    assert engine.answers_ahead and hosting.alive == {"engine"}
     assert (engine.plan.choice.generator, engine.plan.choice.trains) == ("torch", True)
     assert str(engine.plan.choice.note) == "Its tokenizer is of another kind. So PyTorch answers."
 
@@ -153,7 +152,8 @@ async def test_a_host_that_starts_yet_is_given_up_at_once() -> None:
 
 async def test_torch_alone_is_one_process(tmp_path: Path, model: Path) -> None:
     hosting = Hosting(tmp_path)
-    assert type(await started(hosting, model, TORCH_ALONE)) is Engine
+    engine = await started(hosting, model, TORCH_ALONE)
+    assert engine.trains and engine.answers_ahead
     assert set(hosting.started) == {"engine"}
 
 

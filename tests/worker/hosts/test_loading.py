@@ -28,8 +28,8 @@ from sapo_desktop.worker.control.client import appraise as appraise_apart
 from sapo_desktop.worker.control.handlers.appraisal import Steady, appraise
 from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, GetCatalogue, GetFit
 from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice
-from sapo_desktop.worker.hosts.engine import EnginePlan
 from sapo_desktop.worker.hosts.loading import Fitting, Probe, smaller_model
+from sapo_desktop.worker.hosts.trainer import EnginePlan
 from tests.models.fit.test_fit import MACHINE
 from tests.models.fit.test_formats import times
 from tests.models.small_models import gguf

@@ -10,7 +10,8 @@ from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.records import Completion, Generated, Sampling
 from sapo_desktop.worker.control.handlers.asking import TELL_SECONDS, Asking
 from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed, SetQuestion, TryTask
-from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
+from sapo_desktop.worker.hosts.engine import Engine
+from sapo_desktop.worker.hosts.trainer import EnginePlan, Trainer
 from tests.builders import as_prompts, loaded
 from tests.worker.control.handlers.test_human import Examiner
 from tests.worker.fakes import FakeEngine
@@ -85,7 +86,8 @@ async def test_what_cannot_be_asked_is_said(tmp_path: Path) -> None:
 async def test_pieces_become_the_text_so_far_and_a_host_that_begins_anew_begins_the_text_anew() -> None:
     host = CalledHost()
     host.pieces = [("on", 1), ("e", 2), ("tw", 1), ("o", 2)]
-    engine = Engine(host, EnginePlan(Path("model"), FakeEngine().plan.trainer, threads=1, device="cpu"))  # type: ignore[arg-type]
+    plan = EnginePlan(Path("model"), FakeEngine().plan.trainer, threads=1, device="cpu")
+    engine = Engine(Trainer(host), plan)  # type: ignore[arg-type]
     said: list[tuple[str, int]] = []
     await engine.generate_with(
         None, as_prompts(["1+1?"]), Sampling(), lambda done, total: None, spoken=lambda *now: said.append(now)

@@ -40,9 +40,9 @@ from sapo_desktop.worker.control.messages.requests import (
     SetSettings,
 )
 from sapo_desktop.worker.governor import NodeState
-from sapo_desktop.worker.hosts.engine import EnginePlan
 from sapo_desktop.worker.hosts.examiner import KeptIds
 from sapo_desktop.worker.hosts.loading import Fitting
+from sapo_desktop.worker.hosts.trainer import EnginePlan
 from sapo_desktop.worker.hosts.updates import Looker, Updates
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
 from tests.builders import round_report

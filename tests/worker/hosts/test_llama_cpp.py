@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from sapo_desktop.core.errors import HostDied, HostError, ModelError, NotWritten, UsageError
+from sapo_desktop.core.errors import HostDied, ModelError, NotWritten, UsageError
 from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.files.folder import ModelFolder
-from sapo_desktop.worker.hosts.engine import UNTRAINED, Engine, EnginePlan, Measure
-from sapo_desktop.worker.hosts.generator import GeneratorHost
-from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, SplitEngine, generator_load
+from sapo_desktop.worker.hosts.engine import Engine, Measure
+from sapo_desktop.worker.hosts.llama_cpp import GgufBase, LlamaCpp
+from sapo_desktop.worker.hosts.trainer import UNTRAINED, EnginePlan, Kept, Trainer
 from tests.builders import as_prompts, loaded, step_report
 from tests.models.small_models import gguf
 from tests.worker.fakes import engine_plan, generated
@@ -86,8 +86,11 @@ class Split:
         self.generator.right = right
         self.base = GgufBase(Path("model"), folder / "gguf" / f"base-{weights}.gguf", weights)
         plan = engine_plan(threads=2, cache_bytes=2**30)
-        host: Any = GeneratorHost(self.generator, generator_load(self.base, plan))  # type: ignore[arg-type]
-        self.engine = SplitEngine(self.trainer, plan, host, self.base, folder / "adapters", self.base_of)  # type: ignore[arg-type]
+        self.handed_over = folder / "adapters"
+        trainer = Trainer(self.trainer)  # type: ignore[arg-type]
+        generator: Any = self.generator
+        answers = LlamaCpp(generator, self.base, plan, self.handed_over, trainer, self.base_of)
+        self.engine = Engine(trainer, plan, answers)
         asyncio.run(self.engine.load(None))
 
     def base_of(self, another: ModelFolder) -> GgufBase:
@@ -173,7 +176,7 @@ def test_the_adapter_goes_over_after_each_step_and_only_then(split: Split) -> No
     split.answer()
     assert split.adapters() == ["adapter-00000001.gguf", "adapter-00000002.gguf"]
     assert split.trainer.kinds(since=3) == ["WriteAdapter", "Step", "WriteAdapter"]
-    assert [path.name for path in split.engine._folder.iterdir()] == ["adapter-00000002.gguf"]
+    assert [path.name for path in split.handed_over.iterdir()] == ["adapter-00000002.gguf"]
 
 
 def test_another_checkpoint_answers_without_touching_the_trainer(split: Split, tmp_path: Path) -> None:
@@ -223,7 +226,7 @@ def test_what_killed_it_once_is_an_upper_bound_and_less_is_never_more_than_befor
     split.generator.deaths = [HostDied("Killed.", killed=True, counted=True)]
     split.answer()
     asyncio.run(split.engine.restart(None))
-    assert split.engine.generator.load.cache_bytes == left
+    assert split.generator.caches()[-1] == left
 
 
 async def test_before_each_load_the_cache_is_cut_to_the_memory_that_is_free(split: Split) -> None:
@@ -303,12 +306,12 @@ async def test_versions_of_both_are_told_and_threads_reach_both(split: Split) ->
     assert isinstance(split.trainer.asked[-1], p.Configure) and isinstance(split.generator.asked[-1], p.Configure)
 
 
-def answering(folder: Path) -> tuple[AnswerEngine, Recorder]:
-    recorder = Recorder()
+def answering(folder: Path) -> tuple[Engine, Recorder]:
+    """An engine that only answers."""
+    recorder: Any = Recorder()
     plan = engine_plan()
-    load = generator_load(GgufBase(folder / "m.gguf", folder / "m.gguf", "f16"), plan)
-    host: Any = GeneratorHost(recorder, load)  # type: ignore[arg-type]
-    return AnswerEngine(host, plan, folder / "kept"), recorder
+    base = GgufBase(folder / "m.gguf", folder / "m.gguf", "f16", written_here=False)
+    return Engine(Kept(folder / "kept"), plan, LlamaCpp(recorder, base, plan, folder / "adapters")), recorder
 
 
 async def test_a_node_without_a_trainer_answers_and_refuses_the_rest(tmp_path: Path) -> None:
@@ -317,13 +320,14 @@ async def test_a_node_without_a_trainer_answers_and_refuses_the_rest(tmp_path: P
     await engine.generate(["1+1?"], 2, Sampling())
     await engine.encode(as_prompts(["1+1?"]), ["2"])
     await engine.configure(learning_rate=0.5)
-    with pytest.raises(HostError, match="asked to learn"):
-        await engine.step([])
-    for refused in (engine.restore(None), engine.export("peft", tmp_path, None, live=True)):
-        with pytest.raises(UsageError, match="only answers"):
+    for refused in (
+        engine.step([]),
+        engine.restore(None),
+        engine.export("peft", tmp_path, None, live=True),
+        engine.generate_with(tmp_path, as_prompts(["1+1?"]), Sampling()),
+    ):
+        with pytest.raises(UsageError, match=r"only answers, with the base model.*Set trainer to auto"):
             await refused
-    with pytest.raises(UsageError, match="base model"):
-        await engine.generate_with(tmp_path, as_prompts(["1+1?"]), Sampling())
     assert recorder.kinds() == ["LoadGguf", "Generate", "Encode"]
     assert engine.plan.trainer.learning_rate == 0.5 and not engine.trains
 
@@ -336,7 +340,7 @@ async def test_its_checkpoints_say_that_nothing_was_trained_and_a_trainer_begins
     await engine.save(checkpoint)
     assert [path.name for path in checkpoint.iterdir()] == [UNTRAINED]
     trainer = Recorder()
-    await Engine(trainer, engine_plan()).load(checkpoint)  # type: ignore[arg-type]
+    await Engine(Trainer(trainer), engine_plan()).load(checkpoint)  # type: ignore[arg-type]
     assert trainer.asked[-1] == p.Restore(folder=None)
 
 

@@ -20,12 +20,12 @@ from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.hosts import generator
 from sapo_desktop.worker.hosts.choice import EngineChoice
-from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
-from sapo_desktop.worker.hosts.generator import GeneratorHost
-from sapo_desktop.worker.hosts.split import AnswerEngine, RemoteEngine
+from sapo_desktop.worker.hosts.engine import Engine
+from sapo_desktop.worker.hosts.generator import Server
+from sapo_desktop.worker.hosts.trainer import EnginePlan, Kept, Trainer
 from tests.builders import as_prompts
 from tests.worker.fakes import engine_plan
-from tests.worker.hosts.test_split import LOADED, Recorder, full
+from tests.worker.hosts.test_llama_cpp import LOADED, Recorder, full
 from tests.worker.test_node import SETTINGS, Scene
 
 LOAD = p.LoadRemote(url="http://gpu:8000", model="", folder="model")
@@ -67,9 +67,8 @@ class Remote:
     def __init__(self, folder: Path, learns: bool = True) -> None:
         self.trainer, self.server = Recorder(), RemoteHost(learns)
         host: Any = self.server
-        trainer: Any = self.trainer
-        plan = engine_plan(choice=WAY)
-        self.engine = RemoteEngine(trainer, plan, GeneratorHost(host, LOAD), folder / "adapters")
+        trainer = Trainer(self.trainer)  # type: ignore[arg-type]
+        self.engine = Engine(trainer, engine_plan(choice=WAY), Server(host, LOAD, folder / "adapters", trainer))
 
     def load(self) -> None:
         asyncio.run(self.engine.load(None))
@@ -174,7 +173,7 @@ class Assembly:
     async def _start_engine(self, hosting: Any, model: Any, settings: Any, plan: EnginePlan) -> Engine:
         assert not plan.choice.trains
         host: Any = RemoteHost(learns=False)
-        return AnswerEngine(GeneratorHost(host, LOAD), plan, self.folder / "kept")
+        return Engine(Kept(self.folder / "kept"), plan, Server(host, LOAD, self.folder / "unused"))
 
     def run(self) -> Engine:
         async def work() -> Engine:
@@ -212,6 +211,6 @@ def test_where_nothing_can_be_learned_the_server_still_answers_unless_torch_is_a
             put.run()
     else:
         engine = put.run()
-        assert isinstance(engine, AnswerEngine) and engine.plan.choice.note
+        assert not engine.trains and engine.plan.choice.note
         assert sum(said in str(event.text) for event in put.events if isinstance(event, Notice)) == 1
     assert put.remote.trainer.pid is None and put.remote.server.pid is None

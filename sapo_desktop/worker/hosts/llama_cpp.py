@@ -1,0 +1,186 @@
+"""llama.cpp answers from a GGUF file, in a host of its own.
+
+The base is written as a GGUF file once and kept in the node's cache by its hash; after each step the adapter goes over
+as a small file. Rounds, held-out scores and `ask` are all answered by it, so that scores of one node can be compared.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.records import Prompt, Sampling
+from sapo_desktop.engines.protocols import Configure, Done, Generate, GgufWeights, Loaded, LoadGguf, Quantise, WriteGguf
+from sapo_desktop.models.files.folder import ModelFolder
+from sapo_desktop.models.files.gguf_file import check_gguf
+from sapo_desktop.worker.hosts.generator import HostedGenerator
+from sapo_desktop.worker.hosts.hosting import Host, expect
+from sapo_desktop.worker.hosts.trainer import WORK_SECONDS, EnginePlan, Trainer
+
+_LEAST_CACHE = 64 * 2**20
+_ASKED = [
+    "What is 17 + 25?",
+    "What is the capital of Italy?",
+    "Spell the word 'stone' backwards.",
+    "How many legs do three cats have?",
+    "Which is larger, 9 or 12?",
+    "Name a color of the rainbow.",
+]
+
+
+@dataclass(frozen=True)
+class GgufBase:
+    """The generator's base weights: where they are, and how they are made where they are not."""
+
+    model: Path
+    """The folder that they are made of."""
+    file: Path
+    weights: str
+    """f32, f16, q8_0, q4_0 or q4_k_m."""
+    written_here: bool = True
+    """Into the cache; else it came as it is, and is not ours to write."""
+
+    @property
+    def exact(self) -> bool:
+        return self.weights == "f32"
+
+    async def is_there(self) -> bool:
+        """Whether it can be loaded; what a power cut left of one that was written here is none."""
+        return self.file.exists() and (not self.written_here or await asyncio.to_thread(_is_whole, self.file))
+
+    async def convert(self, trainer: Host, generator: Host, threads: int) -> None:
+        """Have the model written, and made smaller where fewer bits are wanted. Kept files of other models are removed.
+
+        Raises:
+            ModelError: llama.cpp would compute another model.
+        """
+        if not self.written_here or await self.is_there():
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        for other in self.file.parent.iterdir():
+            other.unlink()
+        plain: GgufWeights = "F32" if self.exact else "F16"
+        quantised = self.weights not in ("f32", "f16")
+        written = self.file.with_suffix(".plain") if quantised else self.file
+        write = WriteGguf(model=str(self.model), file=str(written), weights=plain)
+        expect(await trainer.call(write, WORK_SECONDS), Done)
+        if quantised:
+            request = Quantise(source=str(written), target=str(self.file), weights=self.weights, threads=threads)
+            expect(await generator.call(request, WORK_SECONDS), Done)
+            written.unlink()
+
+
+def _is_whole(file: Path) -> bool:
+    try:
+        check_gguf([file])
+    except ModelError:
+        return False
+    return True
+
+
+FindBase = Callable[[ModelFolder], GgufBase]
+
+
+class LlamaCpp(HostedGenerator):
+    """A host of kind `generator` with its model and adapter."""
+
+    load: LoadGguf
+
+    def __init__(
+        self,
+        host: Host,
+        base: GgufBase,
+        plan: EnginePlan,
+        folder: Path,
+        trainer: Trainer | None = None,
+        find_base: FindBase | None = None,
+    ) -> None:
+        """`folder`: for the adapters that go over; emptied first. `find_base`: of another model."""
+        load = LoadGguf(
+            model=str(base.file),
+            threads=plan.threads,
+            device=plan.device,
+            cache_bytes=plan.cache_bytes,
+            exact=base.exact,
+        )
+        super().__init__(host, load, folder, trainer)
+        self._base = base
+        self._find_base = find_base
+        self._compared: Path | None = None
+        """The base that was seen to answer as the trainer does."""
+        self._most_cache = 0
+        """Keys and values took more than this once, and the system killed it; 0: it never did."""
+
+    def use_model(self, model: ModelFolder) -> Path | None:
+        if self._find_base is not None:
+            self._base = self._find_base(model)
+        return self._base.file
+
+    async def prepare(self, plan: EnginePlan) -> None:
+        """Have the file that it answers with written. ModelError where that is not possible."""
+        await super().prepare(plan)
+        if self.load.model != str(self._base.file):
+            self.load = msgspec.structs.replace(self.load, model=str(self._base.file))
+            # The old model's memory is wanted, and on Windows a file that is open cannot be removed.
+            await self.host.stop()
+        await self._revive()
+        if self.trainer is not None:
+            await self._base.convert(self.trainer.host, self.host, plan.threads)
+
+    async def begin(self, plan: EnginePlan) -> Loaded:
+        self._bound(plan.cache_bytes)
+        loaded = await self.start()
+        if self.trainer is not None and self._compared != self._base.file:
+            await self._compare(self.trainer)
+            self._compared = self._base.file
+        return loaded
+
+    async def configure(self, threads: int) -> None:
+        self.load = msgspec.structs.replace(self.load, threads=threads)
+        if self.host.pid is not None and self.loaded is not None:
+            await self._call(Configure(threads=threads))
+
+    def _bound(self, cache_bytes: int) -> None:
+        """Keys and values may take so much; where that is less than before, the model is loaded again for it."""
+        bounds = [bound for bound in (cache_bytes, self._most_cache) if bound]
+        before, now = self.load.cache_bytes, min(bounds, default=0)
+        self.load = msgspec.structs.replace(self.load, cache_bytes=now)
+        if now and (now < before or not before):
+            self._process = None
+
+    def _ask_for_less(self) -> None:
+        """Half the memory for keys and values from now on."""
+        half = max(_LEAST_CACHE, self.load.cache_bytes // 2)
+        self._most_cache = min(self.load.cache_bytes or half, half)
+        self._bound(self._most_cache)
+
+    async def _compare(self, trainer: Trainer) -> None:
+        """Look whether llama.cpp predicts from its file what the trainer does. Few bits a weight change a close
+        decision; another model changes all.
+
+        Raises:
+            ModelError: it does not; then a file that was written here is gone.
+        """
+        asked = [Prompt(question=question) for question in _ASKED]
+        request = Generate(prompts=asked, answers=1, sampling=Sampling(max_tokens=1, greedy=True), base=True)
+        expected = (await trainer.answer(request)).completions
+        found = (await self.answer(request)).completions
+        same = sum(mine[0].tokens == theirs[0].tokens for mine, theirs in zip(expected, found, strict=True))
+        if same < len(_ASKED) / 2:
+            if self._base.written_here:
+                self._base.file.unlink(missing_ok=True)
+            raise ModelError(
+                "llama.cpp answers otherwise than PyTorch with {model}, so it is not used. Set generator to torch, and "
+                "please report this.",
+                model=self._base.model.name,
+            )
+
+    async def _write_adapter(self, trainer: Trainer, place: Path, checkpoint: Path | None, averaged: bool) -> Path:
+        file = place.with_suffix(".gguf")
+        await trainer.write_adapter(file, checkpoint, averaged)
+        return file
