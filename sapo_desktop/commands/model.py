@@ -69,7 +69,12 @@ async def evaluate(context: Context, args: Namespace) -> None:
     if args.level and args.which != "test":
         raise UsageError("--level is for the test questions: of the validation questions there are few of each level.")
     request = Evaluate(
-        checkpoint=name, which=args.which, level=args.level, samples=args.samples, temperature=args.temperature
+        checkpoint=name,
+        which=args.which,
+        level=args.level,
+        tasks=args.tasks,
+        samples=args.samples,
+        temperature=args.temperature,
     )
     report = (await context.ask(request, Evaluated)).report
     context.out.emit("eval", **eval_fields(report))

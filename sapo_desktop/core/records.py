@@ -310,6 +310,8 @@ class EvalReport(Record, frozen=True):
     """That they were drawn at; 0: the training temperature."""
     level: str = ""
     """Of the questions; empty: of all levels."""
+    chosen: list[str] = []
+    """Families of the questions, with or without a level; empty: all."""
     gain: Gain | None = None
     """Over the untrained model's answers to the same questions, where these are at hand."""
     line: str = ""
@@ -327,7 +329,7 @@ class EvalReport(Record, frozen=True):
     @property
     def kind(self) -> str:
         """Set and way of answering: scores of two kinds must never be compared."""
-        asked = f"{self.which} {self.level}" if self.level else self.which
+        asked = " ".join(part for part in (self.which, self.level, ",".join(sorted(self.chosen))) if part)
         if not self.samples:
             return asked
         return f"{asked} (sampled at {self.temperature:g})" if self.temperature else f"{asked} (sampled)"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -31,7 +31,7 @@ from sapo_desktop.core.records import (
 from sapo_desktop.core.statistics import mean_with_error, paired_difference, wilson
 from sapo_desktop.core.task_list import LEVELS
 from sapo_desktop.learning.round import Progress, unwatched
-from sapo_desktop.tasks.catalogue import level_of
+from sapo_desktop.tasks.catalogue import family_of, level_of
 from sapo_desktop.tasks.heldout import SetName
 
 _SEED = 20_260_101
@@ -46,9 +46,21 @@ class HeldOutSet:
     which: SetName
     questions: list[Question]
 
-    def at(self, level: str) -> HeldOutSet:
-        """The questions of one level. Raises UsageError: there are none."""
-        found = [question for question in self.questions if level_of(question.task) == level]
+    def part(self, level: str, tasks: Sequence[str]) -> HeldOutSet:
+        """The questions of one level and of these families, with or without a level; empty: of all.
+
+        Raises UsageError: there are none.
+        """
+        names = {name for question in self.questions for name in (question.task, family_of(question.task))}
+        for task in tasks:
+            if task not in names:
+                raise UsageError("There are no held-out questions of {task}.", task=task)
+        found = [
+            question
+            for question in self.questions
+            if level in ("", level_of(question.task))
+            and (not tasks or question.task in tasks or family_of(question.task) in tasks)
+        ]
         if not found:
             raise UsageError("None of the held-out questions is of the level {level}.", level=level)
         return HeldOutSet(self.which, found)
@@ -138,15 +150,17 @@ class Evaluator:
             self._sets[which] = HeldOutSet(which, await self._examiner.held_out(which, secret))
         return self._sets[which]
 
-    async def of_reach(self, begin: str) -> HeldOutSet:
-        """The validation questions up to one level above `begin`, where a model's training began: of what is far beyond
-        it the score would say for long that nothing is learned. Empty: all."""
-        whole = await self.held_out("validation")
-        if begin not in LEVELS:
-            return whole
-        within = LEVELS[: LEVELS.index(begin) + 2]
-        found = [question for question in whole.questions if level_of(question.task) in within]
-        return HeldOutSet("validation", found or whole.questions)
+    async def of_reach(self, begin: str, families: Collection[str]) -> HeldOutSet:
+        """The validation questions of the families in training, up to one level above `begin`, where training began.
+
+        Questions far beyond that level, or of other families, would hide for long what is learned. An unknown `begin`
+        leaves all levels in. Where nothing is left, all questions count.
+        """
+        whole = (await self.held_out("validation")).questions
+        within = LEVELS[: LEVELS.index(begin) + 2] if begin in LEVELS else LEVELS
+        trained = [question for question in whole if family_of(question.task) in families]
+        found = [question for question in trained if level_of(question.task) in within]
+        return HeldOutSet("validation", found or trained or whole)
 
     async def evaluate(
         self, subject: Subject, held_out: HeldOutSet, sampling: Sampling, progress: Progress, samples: int = 0

@@ -9,7 +9,9 @@ everybody; the validation set follows from a secret of 32 bytes that never leave
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Literal, TypeAlias
 
 from sapo_desktop.core.errors import TaskError
@@ -30,6 +32,8 @@ chosen first: their space is often part of the next level's."""
 PATIENCE = 400
 """Seeds tried in a row without a new question before a space counts as used up. Of fresh questions one in 8
 lies on the held-out side, and a quarter of those in validation."""
+OWN_WANTED: dict[SetName, int] = {"test": 100, "validation": 16}
+"""Questions of each level of an own family: a score over eight would tell its owner little."""
 PUBLIC_SECRET = bytes(32)
 
 
@@ -45,32 +49,40 @@ def held_out_set(
     if which == "validation" and len(secret) != 32:
         raise TaskError("The secret of the held-out questions must have 32 bytes, not {count}.", count=len(secret))
     questions: list[Question] = []
+    own_secret = secret if which == "validation" else PUBLIC_SECRET
     for family in catalogue.families:
         seen: set[str] = set()
-        has = {level.name for level in family.levels}
-        for level, wanted in (counts or WANTED[which]).items():
-            if level not in has:
+        has = {level.name: level for level in family.levels}
+        for name, usual in (counts or WANTED[which]).items():
+            if name not in has:
                 continue
-            task = f"{family.name}/{level}"
-            own_secret = secret if which == "validation" else PUBLIC_SECRET
-            questions += _search(which, own_secret, family, task, wanted, ask, seen)
+            task, rows = f"{family.name}/{name}", len(has[name].rows)
+            seeds: Iterator[int] = (held_out_seed(which, own_secret, task, attempt) for attempt in itertools.count())
+            if rows:  # of an own family: each row once
+                seeds = iter(sorted(range(rows), key=partial(held_out_seed, which, own_secret, task)))
+            wanted = OWN_WANTED[which] if rows and not counts else usual
+            patience = rows or PATIENCE
+            questions += _search(which, seeds, family, task, wanted, patience, ask, seen)
     return questions
 
 
 def _search(
     which: SetName,
-    secret: bytes,
+    seeds: Iterator[int],
     family: Family,
     task: TaskKey,
     wanted: int,
+    patience: int,
     ask: AskQuestion,
     seen: set[str],
 ) -> list[Question]:
     """Up to `wanted` new questions of a task; `seen` holds the canonical contents taken already."""
     found: list[Question] = []
     attempt, last_find = 0, 0
-    while len(found) < wanted and attempt - last_find < PATIENCE:
-        question = _asked(ask, task, held_out_seed(which, secret, task, attempt))
+    for seed in seeds:
+        if len(found) == wanted or attempt - last_find == patience:
+            break
+        question = _asked(ask, task, seed)
         attempt += 1
         if question is None or not held_out_side(family.name, question.text):
             continue

@@ -26,7 +26,7 @@ def summary_lines(view: Dashboard, *, data_option: str = "", only_now: Mapping[s
         lines.append(f"Reward    {view.change[0]:.2f}")
     if view.held_out_now is not None:
         base = f"{percent(view.base)} (base) → " if view.base is not None else ""
-        lines.append(f"Held-out  {base}{percent(view.held_out_now)} (now), own validation questions")
+        lines.append(f"Held-out  {base}{percent(view.held_out_now)} (now), questions that are never trained on")
     lines.append(f"Kept in   {view.data}")
     return [
         *lines,

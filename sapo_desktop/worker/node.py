@@ -224,10 +224,15 @@ class Node:
         return self.counters.round, self.last_reward
 
     async def evaluate(
-        self, name: str, which: SetName, samples: int = 0, temperature: float = 0.0, level: str = ""
+        self,
+        name: str,
+        which: SetName,
+        samples: int = 0,
+        temperature: float = 0.0,
+        level: str = "",
+        tasks: Sequence[str] = (),
     ) -> EvalReport:
-        """Held-out score of a checkpoint; `last` is the adapter as it is now. `samples`, `temperature`, `level`: see
-        EvalReport."""
+        """Held-out score of a checkpoint; `last` is the current adapter. For the other arguments see EvalReport."""
         shots = shots_shown(self.settings, self.counters)
         if name == "last":
             reached = self.counters.round if self._settled else self.show.round
@@ -239,7 +244,7 @@ class Node:
         before = self.show.phase
         async with self.awake():
             try:
-                return await self._score(subject, which, samples, temperature, level)
+                return await self._score(subject, which, samples, temperature, level, tasks)
             finally:
                 self.show.enter(before)
 
@@ -591,18 +596,24 @@ class Node:
     # -- scores ------------------------------------------------------------------------------------------
 
     async def _score(
-        self, subject: Subject, which: SetName, samples: int = 0, temperature: float = 0.0, level: str = ""
+        self,
+        subject: Subject,
+        which: SetName,
+        samples: int,
+        temperature: float,
+        level: str,
+        tasks: Sequence[str],
     ) -> EvalReport:
         self.show.enter("evaluate")
         held_out = await self._held_out() if which == "validation" else await self.evaluator.held_out(which)
         report = await self.evaluator.evaluate(
             subject,
-            held_out.at(level) if level else held_out,
+            held_out.part(level, tasks),
             Sampling(temperature=temperature or self.settings.temperature, max_tokens=self._evaluation_tokens),
             lambda done, total: self.show.progress("evaluate", done, total),
             samples,
         )
-        report = msgspec.structs.replace(report, temperature=temperature, level=level)
+        report = msgspec.structs.replace(report, temperature=temperature, level=level, chosen=list(tasks))
         await self._scored(report)
         return report
 
@@ -636,7 +647,7 @@ class Node:
 
     async def _held_out(self) -> HeldOutSet:
         """The validation questions that this model is scored on beside its rounds."""
-        return await self.evaluator.of_reach(self.counters.asking.begin)
+        return await self.evaluator.of_reach(self.counters.asking.begin, self.levels)
 
     async def _answered(self) -> str:
         """Names the questions and how they are answered: another answerer, a lower limit or another number of examples

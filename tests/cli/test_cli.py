@@ -489,6 +489,12 @@ def test_eval_asks_the_test_questions_of_one_level(run: Words, door: FakeDoor) -
     assert run("eval", "--level", "simple") == 2
 
 
+def test_eval_asks_the_questions_of_some_families(run: Words, door: FakeDoor) -> None:
+    assert run("eval", "--tasks", "months, gcd/easy") == 0
+    asked = door.node.requests[-1]
+    assert isinstance(asked, requests.Evaluate) and asked.tasks == ["months", "gcd/easy"]
+
+
 def test_eval_draws_answers_at_a_temperature(run: Words, door: FakeDoor) -> None:
     assert run("eval", "--samples", "4", "--temperature", "0.5") == 0
     asked = door.node.requests[-1]

@@ -162,4 +162,23 @@ async def test_a_model_is_scored_on_levels_up_to_one_above_where_it_began() -> N
     examiner.held_out = held_out  # type: ignore[method-assign]
     scored = Evaluator(FakeEngine(), examiner, bytes(32))  # type: ignore[arg-type]
     for begin, count in (("first", 2), ("easy", 3), ("middle", 4), ("", 4)):
-        assert len((await scored.of_reach(begin)).questions) == count
+        assert len((await scored.of_reach(begin, ["gcd"])).questions) == count
+
+
+async def test_a_model_is_scored_on_the_families_that_it_trains_on() -> None:
+    examiner = FakeExaminer()
+    tasks = ["gcd/first", "gcd/easy", "months/easy", "months/hard"]
+
+    async def held_out(which: str, secret: bytes) -> list[Question]:
+        return [question(task, place) for place, task in enumerate(tasks)]
+
+    examiner.held_out = held_out  # type: ignore[method-assign]
+    scored = Evaluator(FakeEngine(), examiner, bytes(32))  # type: ignore[arg-type]
+    for begin, families, places in (
+        ("first", ["months"], [2]),
+        ("", ["months"], [2, 3]),
+        ("first", ["gcd", "months"], [0, 1, 2]),
+        ("first", ["sums"], [0, 1, 2, 3]),
+    ):
+        asked = (await scored.of_reach(begin, families)).questions
+        assert [one.task for one in asked] == [tasks[place] for place in places], (begin, families)

@@ -7,7 +7,8 @@ from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Question
 from sapo_desktop.core.task_list import LEVELS, PAPER
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, family_of
-from sapo_desktop.tasks.heldout import PATIENCE, WANTED, SetName, held_out_seed, held_out_set, part_of
+from sapo_desktop.tasks.heldout import OWN_WANTED, PATIENCE, WANTED, SetName, held_out_seed, held_out_set, part_of
+from sapo_desktop.tasks.own.family import held_out_counts, parse_file
 from sapo_desktop.tasks.questions import question_hash
 from sapo_desktop.tasks.split import canonical, held_out_side
 
@@ -65,6 +66,26 @@ def test_sets_have_their_size_and_hold_what_they_promise() -> None:
 def test_other_counts_may_be_asked_for() -> None:
     made = held_out_set("validation", SECRET, catalogue("gcd", "lcm"), Asker(1000), {"hard": 3})
     assert [question.task for question in made] == ["gcd/hard"] * 3 + ["lcm/hard"] * 3
+
+
+def test_an_own_family_is_scored_on_every_row_that_is_held_out_up_to_a_hundred_a_level() -> None:
+    def sizes(count: int) -> tuple[int, int]:
+        rows = "\n".join(["question,answer", *(f"What is {n} plus one?,{n + 1}" for n in range(count))])
+        own = parse_file("sums.csv", rows.encode(), set())
+
+        def ask(task: str, seed: int) -> Question:
+            text = own.family.levels[0].rows[seed % len(own.family.levels[0].rows)][0]
+            return Question(task=task, seed=seed, text=text, hash=question_hash(text))
+
+        made = {which: held_out_set(which, SECRET, Catalogue(families=(own.family,)), ask) for which in WANTED}
+        assert not {q.hash for q in made["validation"]} & {q.hash for q in made["test"]}
+        found = len(made["validation"]), len(made["test"])
+        if count < 500:
+            assert found == held_out_counts("sums", [row.question for row in own.rows])
+        return found
+
+    assert sizes(300)[1] > 8
+    assert sizes(3000) == (OWN_WANTED["validation"], OWN_WANTED["test"])
 
 
 def test_the_test_set_is_everybodys_and_the_validation_set_ones_own() -> None:

@@ -269,6 +269,13 @@ async def test_scores_of_any_checkpoint_leave_the_live_adapter_alone(tmp_path: P
         assert easy.kind == "test easy" and {mark.task.partition("/")[2] for mark in easy.tasks} == {"easy"}
         with pytest.raises(UsageError):
             await it.node.evaluate("base", "test", level="paper")
+        task = easy.tasks[0].task
+        family = task.partition("/")[0]
+        whole = await it.node.evaluate("base", "test", tasks=[family])
+        assert whole.kind == f"test {family}" and {mark.task.partition("/")[0] for mark in whole.tasks} == {family}
+        assert [mark.task for mark in (await it.node.evaluate("base", "test", tasks=[task])).tasks] == [task]
+        with pytest.raises(UsageError, match="no held-out questions of sums"):
+            await it.node.evaluate("base", "test", tasks=[family, "sums"])
         assert it.engine.skill == 4 and it.node.show.phase == "waiting"
 
 

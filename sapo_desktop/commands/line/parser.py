@@ -177,6 +177,13 @@ def _model(commands: Commands[Parser]) -> None:
         "--level", choices=LEVELS, default="", help="ask the questions of one level alone: soon done by a large model"
     )
     score.add_argument(
+        "--tasks",
+        type=_names,
+        default=[],
+        metavar="LIST",
+        help="ask the questions of these families alone, by comma, with or without a level",
+    )
+    score.add_argument(
         "--samples",
         type=_natural,
         default=0,
@@ -466,6 +473,11 @@ def _matching(pattern: str, kind: Callable[[str], Number], said: str) -> Callabl
         return kind(text)
 
     return read
+
+
+def _names(text: str) -> list[str]:
+    """The names of a list by comma."""
+    return [name for part in text.split(",") if (name := part.strip())]
 
 
 _natural = _matching(r"[0-9]{1,18}", int, "not a whole number")

@@ -305,7 +305,7 @@ class Requests:
         )
 
     async def evaluate(self, request: requests.Evaluate) -> replies.Evaluated:
-        how = request.samples, request.temperature, request.level
+        how = request.samples, request.temperature, request.level, request.tasks
         report = await self._node.evaluate(request.checkpoint, request.which, *how)
         return replies.Evaluated(report=report)
 

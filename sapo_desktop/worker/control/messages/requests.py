@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from sapo_desktop.core.task_list import LevelName
 from sapo_desktop.worker.control.messages.asking import AskRequest
@@ -142,6 +142,8 @@ class Evaluate(Message, frozen=True):
     which: Literal["validation", "test"] = "test"
     level: LevelName | Literal[""] = ""
     """Of the questions; empty: of all levels."""
+    tasks: list[str] = field(default_factory=list)
+    """Families of the questions, with or without a level; empty: all."""
     samples: Annotated[int, Meta(ge=0, le=64)] = 0
     """Answers drawn to each question; 0: one, greedily."""
     temperature: Annotated[float, Meta(ge=0, le=2)] = 0.0
