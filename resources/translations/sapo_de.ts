@@ -5832,6 +5832,10 @@
         <translation>Dann: sapo-desktop peers join --nearby LINK</translation>
     </message>
     <message>
+        <source>There are no held-out questions of {task}.</source>
+        <translation>Zu {task} gibt es keine zurückgehaltenen Fragen.</translation>
+    </message>
+    <message>
         <source>There are no own tasks {name}.</source>
         <translation>Es gibt keine eigenen Aufgaben {name}.</translation>
     </message>

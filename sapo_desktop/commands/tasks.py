@@ -139,6 +139,8 @@ def _task_lines(item: TaskInfo) -> list[str]:
     ]
     if item.example:
         lines.append("  Example   " + item.example.replace("\n", "\n            "))
+    if item.shown:
+        lines.append("  Shown     " + item.shown.replace("\n", "\n            "))
     if item.task_id:
         lines.append(f"  Task id   {item.task_id}")
     if item.answers:

@@ -40,12 +40,11 @@ def _next_steps(view: Dashboard, data_option: str, only_now: Mapping[str, str]) 
     # Another model would not fit the adapter, so it has to be kept before anything else is asked.
     kept = [f"model={quoted(only_now['model'])}"] if "model" in only_now else []
     again = "".join(_option(key, value) for key, value in only_now.items() if key != "model")
-    solved = (answer.question for answer in reversed(view.answers) if answer.solved)
-    quiz = [text for text in solved if len(text) <= 70 and text.isprintable()][:1]
+    solved = [answer.task for answer in reversed(view.answers) if answer.solved][:1]
     steps = [
         *(("keep the model", f"sapo-desktop settings set {setting}{data_option}") for setting in kept),
         ("continue", f"sapo-desktop run{again}{data_option}"),
-        *(("quiz it", f"sapo-desktop ask {quoted(question)}{data_option}") for question in quiz),
+        *(("quiz it", f"sapo-desktop tasks try {quoted(task)}{data_option}") for task in solved),
         ("score it", f"sapo-desktop eval{data_option}"),
     ]
     if view.has_learned:

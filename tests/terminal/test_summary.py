@@ -1,7 +1,5 @@
 """The closing words of a run."""
 
-import shlex
-
 import msgspec
 
 from sapo_desktop.terminal.dashboard import Dashboard
@@ -42,12 +40,9 @@ def test_settings_of_this_run_only_are_part_of_the_next_commands() -> None:
     assert "sapo-desktop run --seed 3 --set max_tokens=64" in text
 
 
-def test_only_a_question_that_it_solved_is_proposed() -> None:
+def test_the_task_that_it_solved_last_is_proposed() -> None:
     view = Dashboard("d")
     assert "quiz it" not in "\n".join(summary_lines(view))
-    for question, solved in (("What is 2 + 2?", True), ("What is 9 + 9?", False), ('Spell "cat".', True)):
-        view.take(Answered(round=1, task="t", question=question, completion="4", solved=solved))
-    assert """quiz it        sapo-desktop ask 'Spell "cat".'""" in "\n".join(summary_lines(view))
-    view.take(Answered(round=1, task="t", question="'; touch pwned; '", completion="4", solved=True))
-    (line,) = (line for line in summary_lines(view) if "quiz it" in line)
-    assert shlex.split(line)[-1] == "'; touch pwned; '"
+    for task, solved in (("gcd/easy", True), ("months/easy", True), ("lcm/easy", False)):
+        view.take(Answered(round=1, task=task, question="?", completion="4", solved=solved))
+    assert "quiz it        sapo-desktop tasks try months/easy" in "\n".join(summary_lines(view))

@@ -8,6 +8,7 @@ from pathlib import Path
 import sapo_desktop
 from sapo_desktop.core.files.gguf import parts_of
 from sapo_desktop.core.files.reading import open_regular, read_bytes
+from sapo_desktop.engines.prompts import INSTRUCTIONS
 
 _LONGEST_CARD = 4_000_000
 _KIND = {
@@ -45,7 +46,13 @@ For Ollama, a Modelfile:
 ```
 FROM ./BASE.gguf
 ADAPTER ./ADAPTER.gguf
-```""",
+SYSTEM \"""{instructions}\"""
+PARAMETER temperature 0
+PARAMETER repeat_penalty 1
+```
+
+The model was trained with this system message. If worked examples were shown to it (the setting `shots`), show them
+elsewhere too, as earlier messages. Without them it answers as if untrained.""".replace("{instructions}", INSTRUCTIONS),
 }
 
 

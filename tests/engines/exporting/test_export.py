@@ -20,6 +20,7 @@ from sapo_desktop.engines.exporting.export import MergedWeights, export, lora_fa
 from sapo_desktop.engines.gguf.architectures import Layout
 from sapo_desktop.engines.gguf.folder import write_base
 from sapo_desktop.engines.gguf.write import write_model
+from sapo_desktop.engines.prompts import INSTRUCTIONS
 from sapo_desktop.engines.torch.lm import load_language_model
 from tests.engines.export_models import (
     ARCHITECTURES,
@@ -321,7 +322,7 @@ def test_what_a_gguf_file_learned_is_an_adapter_for_that_file(tmp_path: Path, fi
     with llama(file, tmp_path / "out" / files[1]) as cpp:
         assert np.abs(cpp.logits(tokens) - torch_logits(model, tokens)).max() < 0.02
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "people.Q4_1.gguf (SHA-256" in card and "ADAPTER ./ADAPTER.gguf" in card
+    assert "people.Q4_1.gguf (SHA-256" in card and "ADAPTER ./ADAPTER.gguf" in card and INSTRUCTIONS in card
 
 
 @pytest.mark.parametrize("has_llama_cpp", [False, True])

@@ -356,6 +356,7 @@ class Requests:
             reward=recent.reward if recent else None,
             training=training,
             own=family.own,
+            shown=" → ".join(family.shown) if family.shown else "",
         )
 
     # -- history -------------------------------------------------------------------------------------------

@@ -164,6 +164,8 @@ class TaskInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Whether rounds ask for it now."""
     own: bool = False
     """Whether it is a file of this node's owner."""
+    shown: str = ""
+    """The row of an own file that prompts may show as an example, as `question → answer`."""
 
 
 class Tasks(Message, frozen=True):
