@@ -5833,7 +5833,7 @@
     </message>
     <message>
         <source>There are no held-out questions of {task}.</source>
-        <translation>Zu {task} gibt es keine zurückgehaltenen Fragen.</translation>
+        <translation>Zu {task} gibt es keine Prüffragen.</translation>
     </message>
     <message>
         <source>There are no own tasks {name}.</source>
