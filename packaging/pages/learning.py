@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from pages.parts import DATA, filled, mean, pyplot, table, wrapped
@@ -14,7 +15,16 @@ from sapo_desktop.core.records import EvalReport
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.statistics import Estimate
 from sapo_desktop.lab.table import t_interval
-from tests.bench.node.gains import GOAL, VALIDATION_GOAL, Curve, Learning, base_at_best, mean_gain, validation_share
+from tests.bench.node.gains import (
+    GOAL,
+    VALIDATION_GOAL,
+    Curve,
+    Learning,
+    base_at_best,
+    mean_gain,
+    until_readable,
+    validation_share,
+)
 from tests.bench.node.learning import SAMPLES
 
 SMOOTH = 20
@@ -29,6 +39,7 @@ KINDS = ("greedy", "drawn, over the base at its best temperature")
 LEVELS = ("easy", "middle", "hard")
 REACHED = 0.3
 """A validation score that every run passes while it rises."""
+REFERENCE_GOAL = 0.4
 FORMER_RATE = "--set learning_rate=0.002 --set learning_rate_decay=150"
 """What was the default when the runs beside learning.json were played."""
 
@@ -38,11 +49,11 @@ def recorded_learning(name: str) -> Learning:
     return msgspec.json.decode((DATA / name).read_bytes(), type=Learning)
 
 
-def learning_page(learning: Learning, slower: Learning, larger: Learning, longer: Learning) -> str:
+def learning_page(learning: Learning, slower: Learning, larger: Learning, longer: Learning, reference: Learning) -> str:
     """The whole page.
 
     `slower`: the same at the learning rate that was the default before; `larger`: at that rate in larger steps;
-    `longer`: the same for an hour.
+    `longer`: the same for an hour; `reference`: a real language model for some minutes.
     """
     first = learning.curves[0]
     base = first.test["base"]
@@ -78,6 +89,7 @@ def learning_page(learning: Learning, slower: Learning, larger: Learning, longer
         hour_rounds=longer.rounds,
         hour_minutes=mean([curve.seconds / 60 for curve in longer.curves]),
         hour_expected=beside_what_was_expected(learning, longer),
+        **of_reference(reference),
         former=FORMER_RATE,
         larger_command=larger.command,
         step=step_size(slower),
@@ -86,6 +98,26 @@ def learning_page(learning: Learning, slower: Learning, larger: Learning, longer
         reached=REACHED,
         step_end=over_seeds(apart(slower, larger), "+.3f"),
     )
+
+
+def of_reference(runs: Learning) -> dict[str, Any]:
+    """The words of its section."""
+    base = runs.curves[0].test["base"]
+    gain = mean_gain([curve.test for curve in runs.curves])
+    rounds = [len(curve.rewards) for curve in runs.curves]
+    soon = sorted(seconds for curve in runs.curves if (seconds := until_readable(curve)) is not None)
+    return {
+        "reference_command": runs.command,
+        "reference_base": base.score,
+        "reference_questions": base.questions,
+        "reference_minutes": runs.minutes,
+        "reference_rounds": f"{min(rounds)} to {max(rounds)}",
+        "reference_last": ", ".join(f"{score:.1%}" for score in greedy(runs)),
+        "reference_gain": told(gain),
+        "reference_held": said(gain.value >= REFERENCE_GOAL),
+        "reference_read": mean([curve.readable[0] for curve in runs.curves]),
+        "reference_soon": f"{soon[0]:.0f} to {soon[-1]:.0f}",
+    }
 
 
 def greedy(runs: Learning) -> list[float]:

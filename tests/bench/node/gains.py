@@ -118,10 +118,16 @@ def form_of(curve: Curve, goal: float | None) -> Iterator[Figure]:
     newest = curve.readable[-10:]
     yield Figure(f"seed {curve.seed}: readable, first round", curve.readable[0], "share")
     yield Figure(f"seed {curve.seed}: readable, last rounds", sum(newest) / len(newest), "share")
+    soon = until_readable(curve)
+    if soon is not None:
+        yield at_most(f"seed {curve.seed}: until {FORM_KNOWN:.0%} can be read", soon, "s", goal)
+
+
+def until_readable(curve: Curve) -> float | None:
+    """Seconds until a round in which `FORM_KNOWN` of the drawn answers could be read; None if there was none."""
     after = accumulate(curve.each_seconds)
-    when = [seconds for seconds, share in zip(after, curve.readable, strict=True) if share >= FORM_KNOWN]
-    if when:
-        yield at_most(f"seed {curve.seed}: until {FORM_KNOWN:.0%} can be read", when[0], "s", goal)
+    shares = zip(after, curve.readable, strict=True)
+    return next((seconds for seconds, share in shares if share >= FORM_KNOWN), None)
 
 
 def _over_all(kind: str, mean: Estimate, goal: float) -> Figure:
