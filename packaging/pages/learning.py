@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +10,10 @@ import msgspec
 from pages.parts import DATA, filled, mean, pyplot, table, wrapped
 
 from sapo_desktop.core.records import EvalReport
-from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.statistics import Estimate
-from sapo_desktop.lab.table import t_interval
 from tests.bench.node.gains import (
     GOAL,
     VALIDATION_GOAL,
-    Curve,
     Learning,
     base_at_best,
     mean_gain,
@@ -37,11 +32,7 @@ HOUR_EXPECTED = [
 """Of an hour alone, written down before a round of it was played: words, and the bounds for each seed."""
 KINDS = ("greedy", "drawn, over the base at its best temperature")
 LEVELS = ("easy", "middle", "hard")
-REACHED = 0.3
-"""A validation score that every run passes while it rises."""
 REFERENCE_GOAL = 0.4
-FORMER_RATE = "--set learning_rate=0.002 --set learning_rate_decay=150"
-"""What was the default when the runs beside learning.json were played."""
 
 
 def recorded_learning(name: str) -> Learning:
@@ -49,18 +40,13 @@ def recorded_learning(name: str) -> Learning:
     return msgspec.json.decode((DATA / name).read_bytes(), type=Learning)
 
 
-def learning_page(learning: Learning, slower: Learning, larger: Learning, longer: Learning, reference: Learning) -> str:
-    """The whole page.
-
-    `slower`: the same at the learning rate that was the default before; `larger`: at that rate in larger steps;
-    `longer`: the same for an hour; `reference`: a real language model for some minutes.
-    """
+def learning_page(learning: Learning, longer: Learning, reference: Learning) -> str:
+    """The whole page. `longer`: the same for an hour; `reference`: a real language model for some minutes."""
     first = learning.curves[0]
     base = first.test["base"]
     drawn = [*first.cooler, first.sampled["base"]]
     minutes = [curve.seconds / 60 for curve in learning.curves]
     gains = [gains_of(learning), gains_of(longer)]
-    groups = [[reached(curve) * step_size(runs) for curve in runs.curves] for runs in (larger, slower)]
     return filled(
         "learning.md",
         last=mean(greedy(learning)),
@@ -90,13 +76,6 @@ def learning_page(learning: Learning, slower: Learning, larger: Learning, longer
         hour_minutes=mean([curve.seconds / 60 for curve in longer.curves]),
         hour_expected=beside_what_was_expected(learning, longer),
         **of_reference(reference),
-        former=FORMER_RATE,
-        larger_command=larger.command,
-        step=step_size(slower),
-        large_step=step_size(larger),
-        step_times=over_seeds([many / few for many, few in zip(*groups, strict=True)], ".2f"),
-        reached=REACHED,
-        step_end=over_seeds(apart(slower, larger), "+.3f"),
     )
 
 
@@ -128,13 +107,6 @@ def greedy(runs: Learning) -> list[float]:
 def apart(runs: Learning, others: Learning) -> list[float]:
     """How much higher each seed ended greedy."""
     return [one - other for one, other in zip(greedy(runs), greedy(others), strict=True)]
-
-
-def over_seeds(values: Sequence[float], form: str) -> str:
-    """The mean with Student's interval."""
-    interval = t_interval(values)
-    assert interval is not None, "there are several seeds"
-    return f"{mean(values):{form}} ({interval.low:{form}} to {interval.high:{form}})"
 
 
 def told(gain: Estimate) -> str:
@@ -181,21 +153,6 @@ def beside_what_was_expected(learning: Learning, longer: Learning) -> str:
     return ", ".join(
         f"{words} ({said(all(low <= value <= high for value in values))})" for (words, low, high), values in came
     )
-
-
-def reached(curve: Curve) -> float:
-    """The round at which the validation score was REACHED for the first time, on the line between two scores."""
-    scores = sorted({report.round: report.score for report in curve.validation}.items())
-    for (before, low), (after, high) in itertools.pairwise(scores):
-        if high >= REACHED:
-            return before + (REACHED - low) / (high - low) * (after - before)
-    raise SystemExit(f"Seed {curve.seed} never came to {REACHED}.")
-
-
-def step_size(learning: Learning) -> int:
-    """Groups in a step."""
-    named = re.search(r"questions=([0-9]+)", learning.command)
-    return int(named[1]) if named else Settings().questions
 
 
 def level_mean(report: EvalReport, level: str) -> float:
