@@ -40,7 +40,7 @@ OF_A_RELAY = (
 )
 DISTRIBUTIONS = (
     *(*OF_A_RELAY, "minijinja", "gguf", "transformers", "tokenizers", "safetensors", "huggingface_hub", "httpx2"),
-    *("socksio", "PySide6-Essentials"),
+    *("socksio", "segno", "PySide6-Essentials"),
     *(("nvidia-ml-py",) if sys.platform != "darwin" else ()),
 )
 """What a node needs beside what learns (torch and peft), which may come later as the engine pack."""
