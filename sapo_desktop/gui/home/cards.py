@@ -81,9 +81,9 @@ class MilestonesCard(Card):
 
 def _line(parent: QWidget, aha: Aha) -> QWidget:
     about = tr("Round {round}, after a peer's answer had been learned from: after, not because of. Show both answers.")
-    button = IconButton("spark", about.format(round=numbers.count(aha.round)), lambda: show_aha(parent, aha))
+    button = IconButton("chevron-right", about.format(round=numbers.count(aha.round)), lambda: show_aha(parent, aha))
     text = Elided(tr("First solved: {task}").format(task=task_name(aha.task)))
-    return holding(row(button, (text, 1), spacing=0.25))
+    return holding(row(Picture("spark", 16, "accent"), (text, 1), button, spacing=0.75))
 
 
 def show_aha(parent: QWidget, aha: Aha) -> None:
