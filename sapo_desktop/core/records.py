@@ -22,7 +22,7 @@ FinishReason = Literal["stop", "closed", "length", "cancelled"]
 Origin = Literal["own", "peer", "human"]
 """`human`: one of the group's answers was given by a person, here or at the author's node."""
 AnswerKind = Literal["model", "human"]
-WeightingName = Literal["paper", "guarded"]
+WeightingName = Literal["guarded", "paper"]
 """How external groups are weighed; the formulas are in learning/external.py."""
 Phase = Literal["waiting", "questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate"]
 """What a node does, as people are told."""

@@ -14,8 +14,7 @@ from sapo_desktop.gui.words.titles import level_name
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.rollouts import Rollout
 
-WEIGHTINGS: tuple[WeightingName, ...] = ("guarded", "paper")
-"""In the order in which they are offered."""
+WEIGHTINGS: tuple[WeightingName, ...] = get_args(WeightingName)
 MIXES: tuple[str, ...] = get_args(Mix)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
