@@ -209,6 +209,7 @@ def _show(out: Output, found: models.ModelsAre) -> None:
     rows += [[name, "damaged", "", str(reason)] for name, reason in found.contents.damaged.items()]
     if rows:
         out.table(["model", "kind", "size", "from"], rows, right=["size"])
+        out.say(f"Each has its own folder in {found.folder}")
     else:
         out.say(f"No models are installed in {found.folder}. The starter comes with the program.")
     if found.working is not None:
