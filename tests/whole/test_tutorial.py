@@ -37,7 +37,7 @@ def test_the_modelfile_and_the_script_ask_as_the_model_was_asked_in_training() -
 def test_the_tutorial_ends_in_a_better_score_and_an_adapter_for_llama_cpp(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the notebook, which has the page's commands (tests/packaging/test_notebook.py)."""
+    """By the notebook, which has the page's commands (tests/packaging/test_written_pages.py)."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(EXAMPLES.parent)
     names: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The notebook of the tinkerers' tutorial."""
+"""Pages that scripts write: the page of what models are asked, and the notebook of the tinkerers' tutorial."""
 
 import json
 import shlex
@@ -6,6 +6,12 @@ import shlex
 import pytest
 
 pytestmark = pytest.mark.usefixtures("scripts")
+
+
+def test_the_page_shows_what_is_asked() -> None:
+    import prompts_page
+
+    assert prompts_page.PAGE.read_text(encoding="utf-8") == prompts_page.page(), "run packaging/prompts_page.py"
 
 
 def test_the_notebook_is_that_of_the_page() -> None:
