@@ -86,13 +86,17 @@ def test_a_decision_is_half_a_page_with_its_four_parts(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("page", "words"),
-    [("ARCHITECTURE", 1000), ("volunteers", 480), ("tinkerers", 400), ("operators", 220), ("researchers", 220)],
+    [("ARCHITECTURE", 1000), ("volunteers", 400), ("tinkerers", 400), ("operators", 220), ("researchers", 220)],
 )
 def test_what_is_to_be_one_page_or_one_screen_stays_it(page: str, words: int) -> None:
-    assert len((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8").split()) <= words
+    assert words_of(ROOT / "docs" / f"{page}.md") <= words
 
 
 def test_the_docs_stay_short() -> None:
-    """Some sixty pages of a book: what is added takes the place of something. Each decision has its own limit above."""
-    pages = [ROOT / "README.md", *(page for page in (ROOT / "docs").rglob("*.md") if page not in DECISIONS)]
-    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= 18_000
+    """Some sixty pages of a book: what is added takes the place of something."""
+    assert sum(map(words_of, [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])) <= 18_000
+
+
+def words_of(page: Path) -> int:
+    """Words of a page; the bars of a table and the marks of headings and lists are none."""
+    return sum(any(map(str.isalnum, word)) for word in page.read_text(encoding="utf-8").split())
