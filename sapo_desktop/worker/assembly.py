@@ -158,7 +158,7 @@ def _with_side(
     """The node with its side of the swarm; what it takes over from the one before it."""
     identity = before.side.identity if before else None
     if before:
-        node.human_groups = before.node.human_groups
+        node.status.human_groups = before.node.status.human_groups
     side = SwarmSide(around, node.show.notice, node.join, publish, node.progress, keeper.lasting, identity)
     node.gate.others = side.hosts_of_member
     return Assembled(node, side)
@@ -194,7 +194,7 @@ def _node(
     if choice.trains or choice.generator == "llama.cpp":  # else a server elsewhere does it all
         engine.fitting = Fitting(
             lambda: node.settings,
-            node.shorten_answers,
+            node.status.shorten_answers,
             lambda text: node.show.notice("warning", text),
             folder.cache,
         ).fit
@@ -235,7 +235,7 @@ async def _load(node: Node, checkpoint: Checkpoint | None) -> None:
             await load(None)
             return
         except TooBig as error:
-            if not await node.take_smaller_model(error.text):
+            if not await node.relief.take_smaller_model(error.text):
                 raise
             load = node.engine.restart  # what is left of the larger one goes with its process
 
@@ -345,7 +345,7 @@ async def _begin_run(node: Node, manifest: RunManifest, *, resumed: bool) -> Non
         node.show.notice(
             "info", sentence("Going on under other conditions than before: {changes}.", changes=[*changed])
         )
-    await node.begin_run(manifest)
+    await node.status.begin_run(manifest, node.keeper)
     node.keeper.latest = await node.keeper.call(history.latest)  # another model's scores are none of this one's
 
 

@@ -57,6 +57,7 @@ from sapo_desktop.worker.hosts.updates import Looker, Updates
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
+from sapo_desktop.worker.recovery import Recovery
 
 log = logging.getLogger("sapo_desktop.worker")
 
@@ -311,10 +312,11 @@ class Worker:
         self._orders = node.orders
         self._open(self._requests(assembled, models, guest))
         self._take_up()
-        playing = asyncio.create_task(node.run())
+        recovery = Recovery(node)
+        playing = asyncio.create_task(recovery.run())
         watching = asyncio.create_task(guest.run())
         keeping = asyncio.create_task(guest.keep_to_share())
-        renewing = asyncio.create_task(self._until_renewed(node))
+        renewing = asyncio.create_task(self._until_renewed(recovery, node))
         working = {playing, watching, keeping}
         await asyncio.wait({*working, ending, renewing}, return_when=asyncio.FIRST_COMPLETED)
         failure = next((task.exception() for task in working if task.done()), None)
@@ -329,11 +331,11 @@ class Worker:
         await self._close_for_renewal(await self._ready)
         return None
 
-    async def _until_renewed(self, node: Node) -> None:
+    async def _until_renewed(self, recovery: Recovery, node: Node) -> None:
         """Return where another node is wanted and this one computes no round. One that is paused in the middle of a
         round leaves it out, as does one that is wanted at once."""
         await self._renew.wait()
-        node.leave_off()
+        recovery.leave_off()
         waits = {asyncio.create_task(node.gate.wait_shut()), asyncio.create_task(self._at_once.wait())}
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

@@ -1,32 +1,23 @@
-"""What the node does about a host that died: less memory asked for, back to the newest checkpoint, in time giving up.
+"""Has a node play, and deals with hosts that die: less memory, back to the newest checkpoint, in time giving up.
 
-The examiner deals with its own deaths (worker/hosts/examiner.py); what arrives here means that the engine's state is
-gone or in doubt.
+A host that dies is started again and training continues from the newest checkpoint; only a host that keeps dying ends
+the work, with the reason. The examiner deals with its own deaths (worker/hosts/examiner.py); what arrives here means
+that the engine's state is gone or in doubt.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
-
-import msgspec
 
 from sapo_desktop.core.errors import HostDied, HostError, NotWritten, OutOfMemory, TooBig
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Failed, given_up
-from sapo_desktop.learning import asking, guard
-from sapo_desktop.learning.counters import Counters
-from sapo_desktop.learning.heldout import Standing
 from sapo_desktop.worker.hosts.deaths import Deaths
-from sapo_desktop.worker.store.checkpoints import Checkpoint
-
-if TYPE_CHECKING:
-    from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.node import Node
 
 _MOST_FAILURES = 5
 """Host failures in a row, without a finished round between them, before the node gives up."""
 _LONGEST_BACK_OFF = 30.0
-_FEWEST_TOKENS = 16
 LOOK_AGAIN_SECONDS = 60.0
 """After which what ends by itself may have ended."""
 _LONGEST_LOOK_AGAIN = 600.0
@@ -34,21 +25,31 @@ _LONGEST_LOOK_AGAIN = 600.0
 
 
 class Recovery:
-    """Brings a node's engine back, each time a little more slowly."""
+    """Has a node play, and brings its engine back, each time a little more slowly."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
+        self._leaving_off = False
         self._failures = 0
         self._waits_for = ""
         """What a person was told of, until a round is finished."""
         self._seconds = LOOK_AGAIN_SECONDS
         self._deaths = Deaths()
 
-    def succeeded(self) -> None:
-        """A round was finished: failures before it no longer count."""
-        self._failures, self._waits_for = 0, ""
+    def leave_off(self) -> None:
+        """Let `run` return once the current round counts."""
+        self._leaving_off = True
 
-    async def after(self, error: HostError | NotWritten) -> None:
+    async def run(self) -> None:
+        """Play rounds until the task is cancelled, or it is to leave off."""
+        while not self._leaving_off:
+            try:
+                if await self._node.play_round():
+                    self._failures, self._waits_for = 0, ""
+            except (HostError, NotWritten) as error:
+                await self._after(error)
+
+    async def _after(self, error: HostError | NotWritten) -> None:
         """Bring the engine back to the newest checkpoint; back off when that keeps happening, then give up
         until someone resumes. Where only a file could not be written, or others hold the memory, wait for room."""
         node = self._node
@@ -63,8 +64,7 @@ class Recovery:
             else:
                 gives_up = self._failures >= _MOST_FAILURES
             if gives_up and isinstance(error, TooBig):
-                node.is_put_away = True
-                await node.engine.stop()
+                await node.end_engine()
                 await self._wait(error)
                 return
             if gives_up:
@@ -77,8 +77,7 @@ class Recovery:
                 if not short_of_memory:  # what asks for less need not wait
                     await asyncio.sleep(min(_LONGEST_BACK_OFF, 2.0 ** (self._failures - 1) - 1))
             try:
-                async with node.concluding:
-                    await self.back_to_newest()
+                await node.bring_back()
                 return
             except (HostError, NotWritten) as another:
                 error = another
@@ -101,75 +100,18 @@ class Recovery:
             return self._deaths.were_for_memory(error, self._node.counters.round)
         return isinstance(error, OutOfMemory)
 
-    def ask_less(self) -> bool:
-        """From the next load on ask less of the memory at once; False where nothing is left to give."""
-        return self._fewer_at_once() or self._shorter_answers()
-
-    async def back_to_newest(self) -> None:
-        """Start the engine again at the newest checkpoint that verifies. The caller holds `node.concluding`."""
-        node = self._node
-        node.is_put_away = True
-        newest = await node.keeper.back_to_newest()
-        node.show.damaged(newest.damaged)
-        node.go_back(self._counters(newest.checkpoint))
-        await node.engine.restart(newest.checkpoint.folder if newest.checkpoint else None)
-        node.is_put_away = False
-
-    def _counters(self, checkpoint: Checkpoint | None) -> Counters:
-        """Those of the checkpoint, or of the beginning; run and micro-batch stay as they are."""
-        now = self._node.counters
-        if checkpoint is None:
-            return msgspec.structs.replace(
-                now,
-                round=0,
-                guard=guard.GuardState(),
-                standing=Standing(),
-                asking=asking.Asking(),
-                solve_rates={},
-            )
-        return msgspec.structs.replace(checkpoint.counters, run=now.run, micro_batch=now.micro_batch)
-
     async def _relieve(self, error: HostError) -> bool:
         """Ask less of the memory; False where nothing is left to give.
 
-        Fewer answers at once first, then shorter ones, then a smaller model. An engine that says OutOfMemory has tried
-        one answer at a time already; one that the system killed had no chance to.
+        An engine that says OutOfMemory has tried one answer at a time already; one that the system killed had no
+        chance to.
         """
-        if (
-            self.ask_less()
-            if isinstance(error, HostDied)
-            else not isinstance(error, TooBig) and self._shorter_answers()
-        ):
+        relief = self._node.relief
+        if isinstance(error, HostDied):
+            relieved = relief.ask_less()
+        else:
+            relieved = not isinstance(error, TooBig) and relief.shorter_answers()
+        if relieved:
             return True
-        node = self._node
         # Only before the first checkpoint: what is learned belongs to its model.
-        if node.keeper.newest is not None:
-            return False
-        return await node.take_smaller_model(error.text)
-
-    def _fewer_at_once(self) -> bool:
-        node = self._node
-        plan = node.engine.plan
-        micro_batch = plan.trainer.micro_batch if node.engine.trains else 1
-        if micro_batch <= 1 and plan.batch <= 1:
-            return False
-        if plan.batch > 1:
-            plan.bound(batch=plan.batch // 2)
-            node.show.notice(
-                "info", sentence("At most {count} answers are given at once, as memory allows.", count=plan.batch)
-            )
-        if micro_batch > 1:
-            node.remember_micro_batch(micro_batch // 2)
-        return True
-
-    def _shorter_answers(self) -> bool:
-        node = self._node
-        tokens = node.max_tokens // 2
-        if tokens < _FEWEST_TOKENS:
-            return False
-        node.shorten_answers(tokens)
-        node.show.notice(
-            "warning",
-            sentence("Not enough memory for one answer at a time: answers are cut at {count} tokens.", count=tokens),
-        )
-        return True
+        return self._node.keeper.newest is None and await relief.take_smaller_model(error.text)

@@ -44,7 +44,7 @@ async def test_another_model_begins_at_its_base_and_the_one_before_goes_on_where
     other = await _beginning(keeper, SETTINGS, first, B)
     assert other.checkpoint is None and other.another_model
     assert other.counters == Counters(round=5, instance="i", seed=1, model="b"), "rounds count on, all else is new"
-    node.counters = other.counters
+    node.status.counters = other.counters
     await _keep_beginning(node, "b", other)
     newest = (await keeper.back_to_newest()).checkpoint
     assert newest is not None and (newest.number, newest.round, newest.counters.model) == (6, 5, "b")
@@ -56,7 +56,7 @@ async def test_another_model_begins_at_its_base_and_the_one_before_goes_on_where
     again = await _beginning(keeper, SETTINGS, newest, A)
     assert again.checkpoint is not None and again.checkpoint.number == 5 and again.another_model
     assert again.counters == msgspec.structs.replace(learned, round=9), "no number of a round is used twice"
-    node.counters = again.counters
+    node.status.counters = again.counters
     await _keep_beginning(node, "a", again)
     assert node.counters.guard.best_checkpoint is None, "the best of the other model is none of this one's"
     assert scene.notices() == [
@@ -73,7 +73,7 @@ async def test_the_scores_that_are_told_are_those_of_the_model_at_work(tmp_path:
     async def begin(model: str, *scores: tuple[int, float]) -> None:
         await _begin_run(scene.node, msgspec.structs.replace(run_manifest(), model_sha256=model), resumed=True)
         for reached, score in scores:
-            await scene.node._scored(eval_report(str(reached), score))
+            await scene.node.scores.record(eval_report(str(reached), score))
         latest = scene.keeper.latest
         assert latest == scene.keeper.history.latest()
         told.append((latest.base_validation, latest.validation))

@@ -88,7 +88,7 @@ class Looked:
         return [text for text in self.scene.notices() if word in text]
 
     def set(self, **changes: object) -> None:
-        self.scene.node.settings = msgspec.structs.replace(SETTINGS, **changes)
+        self.scene.node.status.settings = msgspec.structs.replace(SETTINGS, **changes)
 
     def _renew_at_once(self) -> None:
         self.renewed_at_once += 1
@@ -253,7 +253,7 @@ async def test_it_is_kept_awake_only_if_asked_while_it_computes_and_on_mains(it:
         (asked, Presence(on_battery=True)),
         (asked, Presence()),
     ):
-        it.scene.node.settings, it.here = settings, here
+        it.scene.node.status.settings, it.here = settings, here
         await it.look()
     it.scene.node.orders.pause(None)
     await it.look()

@@ -35,6 +35,8 @@ from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.hosting import GRACE, PATIENCE, grace_of_caller
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Gate
+from sapo_desktop.worker.recovery import Recovery
+from sapo_desktop.worker.status import Holds
 from sapo_desktop.worker.store.checkpoints import CheckpointStore
 from sapo_desktop.worker.store.history import History
 from sapo_desktop.worker.store.keeper import Keeper, WriteBudget
@@ -50,15 +52,17 @@ class Scene:
 
     task: asyncio.Task[None]
 
-    def __init__(self, folder: Path, settings: Settings, bytes_a_day: float, swarm: Swarm | None = None) -> None:
+    def __init__(
+        self, folder: Path, settings: Settings, bytes_a_day: float, swarm: Swarm | None = None, engine: Any = None
+    ) -> None:
         self.events: list[Event] = []
         self.changed = asyncio.Event()
-        self.engine = FakeEngine()
+        self.engine = engine or FakeEngine()
         self.examiner = FakeExaminer()
         history = History(folder / "history.sqlite")
         store = CheckpointStore(folder / "checkpoints")
         self.keeper = Keeper(store, history, WriteBudget(bytes_a_day, [], 0.0), keep=5)
-        self.gate = Gate([self.engine.host, self.examiner.host], self.publish)
+        self.gate = Gate([*self.engine.hosts, self.examiner.host], self.publish)
         self.node = Node(
             settings=settings,
             counters=Counters(round=0, instance="i", seed=1, run=history.begin_run(run_manifest()), shots=0),
@@ -70,6 +74,7 @@ class Scene:
             keeper=self.keeper,
             publish=self.publish,
         )
+        self.recovery = Recovery(self.node)
         self.node.join(swarm)
 
     def publish(self, event: Event) -> None:
@@ -110,10 +115,11 @@ async def playing(
     rounds: int | None = None,
     bytes_a_day: float = 1e9,
     swarm: Swarm | None = None,
+    engine: Any = None,
 ) -> AsyncIterator[Scene]:
-    scene = Scene(folder, settings, bytes_a_day, swarm)
+    scene = Scene(folder, settings, bytes_a_day, swarm, engine)
     scene.node.orders.start(rounds)
-    scene.task = task = asyncio.create_task(scene.node.run())
+    scene.task = task = asyncio.create_task(scene.recovery.run())
     try:
         yield scene
         if task.done():
@@ -307,7 +313,7 @@ async def test_what_is_told_and_what_a_client_finds_go_hand_in_hand(tmp_path: Pa
 
     it.node.show.publish = publish
     it.node.orders.start(3)
-    task = asyncio.create_task(it.node.run())
+    task = asyncio.create_task(it.recovery.run())
     await it.until_state(NodeState.IDLE)
     assert seen == told and seen[-1][0] == 3
     assert it.node.orders.finished == 3
@@ -319,10 +325,10 @@ async def test_what_is_told_and_what_a_client_finds_go_hand_in_hand(tmp_path: Pa
 async def test_threads_that_change_are_used_from_the_next_round_on_under_a_new_run(tmp_path: Path) -> None:
     before = default_threads()
     async with playing(tmp_path) as it:
-        await it.node.begin_run(run_manifest(threads=before))
+        await it.node.status.begin_run(run_manifest(threads=before), it.keeper)
         run = it.node.counters.run
         await it.until(RoundFinished)
-        it.node.take_settings(msgspec.structs.replace(it.node.settings, threads=before + 1))
+        it.node.status.take_settings(msgspec.structs.replace(it.node.settings, threads=before + 1))
         reached = it.node.counters.round
         await it.until(RoundFinished, count=reached + 2)
         assert it.engine.threads == [before + 1]
@@ -432,7 +438,7 @@ async def test_a_step_under_way_is_not_cut_in_two_by_a_sleep_or_a_long_pause(
         await it.until(RoundFinished)
         it.engine.stepping = asyncio.Event()
         async with asyncio.timeout(20):
-            while it.node._settled:
+            while it.node.status.holds is not Holds.MORE:
                 await asyncio.sleep(0)
         reached = it.node.counters.round
         keeping = asyncio.create_task(leave(it.node))
@@ -462,11 +468,11 @@ async def test_an_engine_that_writes_slowly_is_waited_for(tmp_path: Path, monkey
 async def test_rounds_that_are_lost_in_the_middle_of_a_step_are_told(tmp_path: Path) -> None:
     it = Scene(tmp_path, SETTINGS, 10)
     it.node.orders.start(None)
-    task = asyncio.create_task(it.node.run())
+    task = asyncio.create_task(it.recovery.run())
     await it.until(RoundFinished, count=2)
     it.engine.stepping = asyncio.Event()
     async with asyncio.timeout(20):
-        while it.node._settled:
+        while it.node.status.holds is not Holds.MORE:
             await asyncio.sleep(0)
     task.cancel()
     await asyncio.wait({task})
@@ -498,7 +504,7 @@ async def test_an_end_in_the_middle_of_a_write_before_a_sleep_writes_that_round_
 ) -> None:
     it = Scene(tmp_path, SETTINGS, 10)
     it.node.orders.start(None)
-    task = asyncio.create_task(it.node.run())
+    task = asyncio.create_task(it.recovery.run())
     await it.until(RoundFinished, count=2)
     writing, goes_on = held(monkeypatch, it.keeper, "write")
     keeping = asyncio.create_task(it.node.keep_now())

@@ -69,7 +69,7 @@ async def test_out_of_memory_shortens_answers_until_they_fit(tmp_path: Path, tim
         it.engine.errors += [OutOfMemory("No memory.")] * times
         await it.until(RoundFinished)
         assert it.node.max_tokens == tokens
-        it.node.take_settings(SETTINGS)  # somebody changed another one
+        it.node.status.take_settings(SETTINGS)  # somebody changed another one
         assert it.node.max_tokens == tokens
         assert f"answers are cut at {tokens} tokens" in it.notices()[-2]
 
@@ -129,7 +129,7 @@ async def test_a_model_with_checkpoints_waits_until_it_fits_again(
         assert it.engine.plan.model == Path("model") and not any(looks), "what does not fit gives its memory back"
         (said,) = it.notices()
         assert said.startswith("It does not fit: 1 bytes are free. What was learned waits")
-        assert it.node._recovery._seconds == 0.08, "four looks, each later than the one before"
+        assert it.recovery._seconds == 0.08, "four looks, each later than the one before"
 
 
 async def test_an_engine_that_keeps_dying_ends_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

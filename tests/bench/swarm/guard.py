@@ -27,7 +27,7 @@ from sapo_desktop.core.statistics import wilson
 from sapo_desktop.learning.guard import Action, GuardState, observe
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.heldout import WANTED
-from sapo_desktop.worker.validation import PARTS
+from sapo_desktop.worker.scores import PARTS
 from tests.bench.figure import Figure, arguments, at_most, show, tell
 
 QUESTIONS = sum(

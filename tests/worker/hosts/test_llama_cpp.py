@@ -36,6 +36,12 @@ class Recorder:
         self.right = 1
         """Right answers to each question."""
 
+    def suspend(self) -> None:
+        pass
+
+    def resume(self) -> None:
+        pass
+
     async def call(self, request: Any, timeout: float, on_progress: Any = None, *, loading: bool = False) -> Any:
         if self.pid is None:
             raise HostDied("It is not running.")
@@ -359,8 +365,8 @@ async def test_what_was_trained_before_goes_from_checkpoint_to_checkpoint_unchan
 
 async def test_a_node_that_only_answers_and_holds_too_much_is_loaded_anew_with_less_at_once(tmp_path: Path) -> None:
     engine, recorder = answering(tmp_path)
-    scene = Scene(tmp_path, SETTINGS, 1e9)
-    scene.node.engine, engine.plan.batch = engine, 8
+    scene = Scene(tmp_path, SETTINGS, 1e9, engine=engine)
+    engine.plan.batch = 8
 
     async def fit(asked: EnginePlan, held: int, measure: Measure) -> EnginePlan:
         return dataclasses.replace(asked, cache_bytes=(asked.most_batch or 8) * 2**20)

@@ -137,9 +137,9 @@ async def nothing_fits(asked: EnginePlan, held: int, measure: object) -> EngineP
 
 
 async def test_no_smaller_model_takes_the_place_of_the_servers(tmp_path: Path) -> None:
-    scene, remote = Scene(tmp_path, SETTINGS, 1e9), Remote(tmp_path)
+    remote = Remote(tmp_path)
     remote.engine.fitting = nothing_fits
-    scene.node.engine = remote.engine
+    scene = Scene(tmp_path, SETTINGS, 1e9, engine=remote.engine)
     with pytest.raises(TooBig):
         await assembly._load(scene.node, None)
     assert scene.notices() == []

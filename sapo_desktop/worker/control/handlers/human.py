@@ -3,7 +3,7 @@
 The person is told where the text goes before it is given, and what was said then is the most that is done: a question
 posed as one that stays here is never shared. A posed question lives in memory alone, for ten to twenty minutes, and is
 answered once; nothing is left of one that is not. Left out: how it is weighed (learning/external.py) and when it is
-trained on (worker/node.py).
+trained on (worker/status.py).
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class HumanAnswers:
         learned = (
             encoded is not None
             and self._node.engine.trains
-            and self._node.human_groups.add(EncodedGroup(group, encoded.prompts[0]))
+            and self._node.status.human_groups.add(EncodedGroup(group, encoded.prompts[0]))
         )
         shared = posed.member is not None and await posed.member.share([group]) > 0
         return HumanMarked(

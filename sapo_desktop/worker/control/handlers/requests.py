@@ -44,7 +44,7 @@ from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.updates import Updates
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
-from sapo_desktop.worker.validation import BASE_NUMBER
+from sapo_desktop.worker.scores import BASE_NUMBER
 
 EXAMPLE_SEED = 7
 _RECENT_ROUNDS = 50
@@ -186,7 +186,7 @@ class Requests:
         """How things stand, in step with the events: nothing is waited for."""
         node = self._node
         keeper, latest = node.keeper, node.keeper.latest
-        recent = node.round_seconds[-20:]
+        recent = node.status.round_seconds[-20:]
         held = node.orders.decision.held
         return replies.Status(
             state=node.gate.state.value,
@@ -212,7 +212,7 @@ class Requests:
             uptime=time.monotonic() - self._started,
             rounds_per_hour=3600 * len(recent) / sum(recent) if recent else None,
             round_taken=node.round_taken,
-            next_score=node.next_score,
+            next_score=node.scores.next_due,
             rounds_total=latest.rounds,
             answers_own=latest.answers_own,
             learned=latest.learned,

@@ -174,7 +174,7 @@ class SettingsRequests:
         settings_file.write(self._path, settings)
         threads = node.orders.decision.threads
         self._wanted = wanted
-        node.take_settings(self._in_force(wanted))
+        node.status.take_settings(self._in_force(wanted))
         self._publish(SettingsChanged(now=self._are()))
         node.orders.follow()  # what that means for rates and a metered link, the guest sees to at its next look
         if "silo" in keys:

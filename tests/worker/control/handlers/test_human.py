@@ -72,9 +72,8 @@ class Desk:
     def __init__(self, scene: Scene, member: Member | None = None) -> None:
         self.scene = scene
         self.node = scene.node
-        self.engine = Engine()
+        self.engine = scene.engine
         self.engine.loaded = loaded()
-        self.node.engine = self.engine  # type: ignore[assignment]
         self.node.examiner = Examiner()  # type: ignore[assignment]
         self.side = Side(member)
         self.time = 0.0
@@ -90,7 +89,7 @@ class Desk:
 @contextlib.asynccontextmanager
 async def desk(folder: Path, member: Member | None = None) -> AsyncIterator[Desk]:
     """In silo, or with the membership of a seat; nothing trains."""
-    scene = Scene(folder, SETTINGS, 1e9)
+    scene = Scene(folder, SETTINGS, 1e9, engine=Engine())
     try:
         yield Desk(scene, member)
     finally:
@@ -122,11 +121,11 @@ async def test_only_what_was_marked_of_a_persons_answer_reaches_the_trainer(tmp_
         posed = await it.pose()
         blanks = await it.give(posed, f"{' ' * 200}<answer>{' ' * 2000}{right(posed)}.0</answer>")
         assert blanks.mark.solved and blanks.learned
-        (one,) = it.node.human_groups.next()
+        (one,) = it.node.status.human_groups.next()
         assert one.group.completions[0].tokens == [*map(ord, f"<answer>{right(posed)}</answer>"), 0]
         unread = await it.give(await it.pose(), "about six")
         assert not unread.learned and "no answer to this question can be read" in str(unread.note)
-        it.node.take_settings(msgspec.structs.replace(it.node.settings, max_tokens=20))
+        it.node.status.take_settings(msgspec.structs.replace(it.node.settings, max_tokens=20))
         long = await it.give(posed := await it.pose(), right(posed), "I counted")
         assert long.mark.solved and not long.learned
 
@@ -294,7 +293,7 @@ async def test_what_the_model_can_not_read_is_marked_and_not_learned_from(tmp_pa
 
 @pytest.mark.parametrize("alone", [False, True], ids=["beside the model's", "alone"])
 async def test_the_next_round_trains_on_it_and_history_says_so(tmp_path: Path, alone: bool) -> None:
-    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, answers=4), rounds=2) as it:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, answers=4), rounds=2, engine=Engine()) as it:
         it.node.orders.pause(None)
         table = Desk(it)
         if alone:

@@ -99,7 +99,7 @@ async def test_rolling_back_sees_a_round_that_is_still_being_prepared(tmp_path: 
             await configure(**given)
 
         it.engine.configure = slowly  # type: ignore[method-assign]
-        it.node.take_settings(msgspec.structs.replace(it.node.settings, threads=default_threads() + 1))
+        it.node.status.take_settings(msgspec.structs.replace(it.node.settings, threads=default_threads() + 1))
         await configuring.wait()
         reached = it.node.counters.round
         written = await it.node.roll_back("1")

@@ -92,7 +92,7 @@ async def test_what_had_learned_is_asked_all_where_the_way_of_asking_is_another_
     async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=3), rounds=3) as it:
         await it.until_state(NodeState.IDLE)
         former = msgspec.structs.replace(it.node.counters.standing, questions="asked otherwise")
-        it.node.counters = msgspec.structs.replace(it.node.counters, standing=former)
+        it.node.status.counters = msgspec.structs.replace(it.node.counters, standing=former)
         it.events.clear()
         it.node.orders.start(1)
         await it.until(RoundFinished)
@@ -130,14 +130,14 @@ async def test_a_round_that_a_full_disk_leaves_without_a_score_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1), rounds=2) as it:
-        refresh, errors = it.node.evaluator.refresh, [NotWritten("The disk is full.")]
+        refresh, errors = it.node.scores.evaluator.refresh, [NotWritten("The disk is full.")]
 
         async def full_once(*about: Any) -> Any:
             if errors:
                 raise errors.pop()
             return await refresh(*about)
 
-        monkeypatch.setattr(it.node.evaluator, "refresh", full_once)
+        monkeypatch.setattr(it.node.scores.evaluator, "refresh", full_once)
         await it.until_state(NodeState.IDLE)
         assert it.rounds() == [1, 2]
         assert it.notices() == ["The disk is full. Training continues."]
@@ -148,7 +148,7 @@ async def test_memory_is_given_back_without_the_held_out_questions_that_are_bein
 ) -> None:
     settings = msgspec.structs.replace(SETTINGS, validate_every=4)
     async with playing(tmp_path, settings, bytes_a_day=10) as it, asyncio.timeout(20):
-        asked, refresh = asyncio.Event(), it.node.evaluator.refresh
+        asked, refresh = asyncio.Event(), it.node.scores.evaluator.refresh
         patience: list[float] = []
 
         async def unending_at_the_verdict(subject: Subject, *about: Any) -> Any:
@@ -160,7 +160,7 @@ async def test_memory_is_given_back_without_the_held_out_questions_that_are_bein
                     patience.append(grace_of_caller.get())
             return await refresh(subject, *about)
 
-        monkeypatch.setattr(it.node.evaluator, "refresh", unending_at_the_verdict)
+        monkeypatch.setattr(it.node.scores.evaluator, "refresh", unending_at_the_verdict)
         await asked.wait()
         part = it.node.counters.standing.part
         it.node.orders.pause(None)
@@ -183,16 +183,16 @@ async def test_the_time_for_held_out_questions_is_part_of_the_rounds(
     seconds = 0.0
     async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1), rounds=1) as it:
         monkeypatch.setattr(it.gate, "clock", lambda: seconds)
-        score = it.node._validation._score
+        score = it.node.scores.evaluator.refresh
 
         async def slowly(*asked: Any) -> Any:
             nonlocal seconds
-            assert not it.node.round_seconds, "a pace before the first round is done would be too fast"
+            assert not it.node.status.round_seconds, "a pace before the first round is done would be too fast"
             seconds += 100.0
             return await score(*asked)
 
-        monkeypatch.setattr(it.node._validation, "_score", slowly)
+        monkeypatch.setattr(it.node.scores.evaluator, "refresh", slowly)
         await it.until(RoundFinished)
         report = it.keeper.history.rounds().rounds[0]
         assert report.evaluate_seconds >= 100.0 and report.seconds >= report.evaluate_seconds
-        assert it.node.round_seconds == [report.seconds]
+        assert it.node.status.round_seconds == [report.seconds]
