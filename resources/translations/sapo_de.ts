@@ -5578,6 +5578,14 @@
         <translation>Pausiert, solange du den Computer benutzt, bis {minutes} min ohne Tastatur und Maus</translation>
     </message>
     <message>
+        <source>Port for other programs</source>
+        <translation>Port für andere Programme</translation>
+    </message>
+    <message>
+        <source>Programs on this computer may ask your model, by OpenAI&apos;s protocol. Try it shows address and key. Nothing leaves this computer, in silo too.</source>
+        <translation>Programme auf diesem Computer dürfen dein Modell fragen, über das Protokoll von OpenAI. Adresse und Schlüssel stehen unter Ausprobieren. Nichts verlässt diesen Computer, auch nicht im Silo.</translation>
+    </message>
+    <message>
         <source>Proxy for links, downloads and a server elsewhere: http:// or socks5h://; empty: the environment&apos;s; off: none.</source>
         <translation>Proxy für Verbindungen, Downloads und einen Server anderswo: http:// oder socks5h://; leer: der der Umgebung; off: keiner.</translation>
     </message>
@@ -5640,6 +5648,14 @@
     <message>
         <source>The keyring does not open: {reason}. {advice}</source>
         <translation>Der Schlüsselbund öffnet sich nicht: {reason}. {advice}</translation>
+    </message>
+    <message>
+        <source>The local server cannot listen at port {port} ({error}): set serve_port to another one.</source>
+        <translation>Der lokale Server kann an Port {port} nicht lauschen ({error}): Stelle serve_port auf einen anderen.</translation>
+    </message>
+    <message>
+        <source>The local server runs at port {port} already. Leave the port out, or set serve off first.</source>
+        <translation>Der lokale Server läuft schon an Port {port}. Lass den Port weg oder schalte zuerst serve aus.</translation>
     </message>
     <message>
         <source>The model &apos;{model}&apos; at {url} has {tokens} tokens, the one here {count}: they are not the same. Name its model in remote_url (#MODEL), or set model.</source>
@@ -5928,6 +5944,10 @@
         <translation>Für {hub} gab es kein Zugangstoken.</translation>
     </message>
     <message>
+        <source>This chat has {tokens} tokens by now and leaves no room for an answer: this model reads {context} at once. Start a new chat, or choose a model that reads more.</source>
+        <translation>Dieses Gespräch hat inzwischen {tokens} Tokens und lässt keinen Platz für eine Antwort: Dieses Modell liest {context} auf einmal. Beginne ein neues Gespräch oder wähle ein Modell, das mehr liest.</translation>
+    </message>
+    <message>
         <source>This computer cannot tell whether somebody uses it: {reason}. A schedule can stand in for that.</source>
         <translation>Dieser Computer kann nicht sagen, ob ihn jemand benutzt: {reason}. Ein Zeitplan kann dafür einstehen.</translation>
     </message>
@@ -6110,6 +6130,10 @@
     <message>
         <source>Where nothing is trained llama.cpp answers. Set generator to llama.cpp, or to auto.</source>
         <translation>Wo nichts trainiert wird, antwortet llama.cpp. Stelle generator auf llama.cpp oder auf auto.</translation>
+    </message>
+    <message>
+        <source>Where they find it: http://127.0.0.1:PORT/v1.</source>
+        <translation>Wo sie es finden: http://127.0.0.1:PORT/v1.</translation>
     </message>
     <message>
         <source>Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not &apos;{where}&apos;.</source>
@@ -6386,6 +6410,10 @@
     <message>
         <source>its manifest is that of checkpoint {number}</source>
         <translation>sein Verzeichnis ist das von Checkpoint {number}</translation>
+    </message>
+    <message>
+        <source>key of the local server</source>
+        <translation>Schlüssel des lokalen Servers</translation>
     </message>
     <message>
         <source>kv cache</source>
@@ -7190,6 +7218,10 @@
     <message>
         <source>{url} offers chat only: it puts questions into its own template, which may differ from the one this model is trained with. vLLM and llama-server use this model&apos;s.</source>
         <translation>{url} bietet nur Chat: Er setzt Fragen in eine eigene Vorlage, die von der abweichen kann, mit der dieses Modell trainiert wird. vLLM und llama-server nutzen die dieses Modells.</translation>
+    </message>
+    <message>
+        <source>{variable} in the environment is the key: change it there.</source>
+        <translation>{variable} in der Umgebung ist der Schlüssel: Ändere ihn dort.</translation>
     </message>
     <message>
         <source>{what}, anyway until {time}</source>
@@ -8307,6 +8339,34 @@
     <message>
         <source>In the chart: + and - zoom, arrows move, Home shows everything</source>
         <translation>Im Diagramm: Plus und Minus vergrößern und verkleinern, Pfeiltasten verschieben, Pos1 zeigt alles</translation>
+    </message>
+    <message>
+        <source>Chat programs, editors and scripts on this computer can ask your model as it is now, also while it learns. Nothing leaves this computer, so this works in silo too.</source>
+        <translation>Chatprogramme, Editoren und Skripte auf diesem Computer können dein Modell fragen, wie es jetzt ist, auch während es lernt. Nichts verlässt diesen Computer, also geht das auch im Silo.</translation>
+    </message>
+    <message>
+        <source>Other programs</source>
+        <translation>Andere Programme</translation>
+    </message>
+    <message>
+        <source>Answer other programs</source>
+        <translation>Anderen Programmen antworten</translation>
+    </message>
+    <message>
+        <source>Draw another key</source>
+        <translation>Neuen Schlüssel ziehen</translation>
+    </message>
+    <message>
+        <source>In the program, choose a provider that is compatible with OpenAI, and enter address and key. The model&apos;s name is {name}.</source>
+        <translation>Wähle im Programm einen Anbieter, der zu OpenAI kompatibel ist, und gib Adresse und Schlüssel ein. Das Modell heißt dort {name}.</translation>
+    </message>
+    <message>
+        <source>This computer has no keyring, so the key changes with each start.</source>
+        <translation>Dieser Computer hat keinen Schlüsselbund, deshalb ändert sich der Schlüssel mit jedem Start.</translation>
+    </message>
+    <message>
+        <source>The old key no longer works. Copy the new one into your programs.</source>
+        <translation>Der alte Schlüssel gilt nicht mehr. Kopiere den neuen in deine Programme.</translation>
     </message>
 </context>
 </TS>

@@ -2,6 +2,7 @@
 
 SapoError                      anything we can explain; `str(error)` says what happened and what to do
 ├── UsageError                 the command or a setting is wrong                        (exit code 2)
+│   ├── ContextFull            the question leaves the model no room for an answer
 │   └── NoEnginePack           what the settings need is not installed yet
 ├── SettingsError              a settings file or value cannot be used                  (exit code 2)
 ├── FolderInUse                another worker has this data folder
@@ -71,6 +72,10 @@ class UsageError(SapoError):
     """The command or its arguments are wrong."""
 
     exit_code = 2
+
+
+class ContextFull(UsageError):
+    """What is asked leaves the model no room for an answer."""
 
 
 class NoEnginePack(UsageError):

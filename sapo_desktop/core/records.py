@@ -68,6 +68,10 @@ class Prompt(Record, frozen=True):
 
     question: str
     shown: tuple[Exchange, ...] = ()
+    turns: tuple[Exchange, ...] = ()
+    """In a chat: the questions before this one, with their answers."""
+    system: str | None = None
+    """The system message; None: the one that this model learns with."""
 
 
 class Mark(Record, frozen=True):
@@ -93,6 +97,8 @@ class Sampling(Record, frozen=True):
     max_tokens: int = 256
     seed: int = 0
     greedy: bool = False
+    stop: tuple[str, ...] = ()
+    """Texts that end the answer, besides what ends every answer. A server elsewhere is not asked to heed them."""
 
 
 class Completion(Record, frozen=True):
@@ -129,6 +135,8 @@ class Generated(Record, frozen=True, tag=True):
     """Sequences decoded at once; smaller than asked after out of memory."""
     off_policy: bool = False
     """Whether the sampler was not the trainer's own model: then its log-probabilities weigh the tokens."""
+    asked: str = ""
+    """Where a single answer was asked for: the whole prompt as text."""
 
 
 class Group(Record, frozen=True):

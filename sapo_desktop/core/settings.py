@@ -216,6 +216,19 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         bool,
         in_network("Look for updates", "Check once a day for a newer version, except in silo. Nothing is installed."),
     ] = True
+    serve: Annotated[
+        bool,
+        in_network(
+            "Answer other programs",
+            "Programs on this computer may ask your model, by OpenAI's protocol. Try it shows address and key. "
+            "Nothing leaves this computer, in silo too.",
+        ),
+    ] = False
+    serve_port: Annotated[
+        int,
+        Meta(ge=1024, le=65535),
+        in_network("Port for other programs", "Where they find it: http://127.0.0.1:PORT/v1."),
+    ] = 8766
     lan: Annotated[bool, in_network("Local network", "Find nodes on the local network, and show this one there.")] = (
         False
     )

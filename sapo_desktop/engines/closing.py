@@ -27,6 +27,25 @@ class ClosingTag:
         """Whether the newest of these tokens completes the tag."""
         return tokens[-1] in self.last and CLOSE in self._text(list(tokens[-_MOST_TOKENS:]))
 
+    def or_at(self, stop: Sequence[str], vocabulary: int) -> ClosingTag:
+        """The same, which these texts end as well; any of so many ids may be the last one of such a text."""
+        return StopTexts(self, stop, vocabulary, self._text) if stop else self
+
+
+class StopTexts(ClosingTag):
+    """Tells whether an answer is closed, or has just come to one of the texts that are to end it."""
+
+    def __init__(self, tag: ClosingTag, stop: Sequence[str], vocabulary: int, text: Callable[[list[int]], str]) -> None:
+        super().__init__(range(vocabulary), text)
+        self._tag = tag
+        self._stop = tuple(stop)
+        self._most = max(len(one.encode("utf-8", "replace")) for one in stop) + 1
+        """Tokens that the longest takes at most: one a byte; the first one may begin before it."""
+
+    def __call__(self, tokens: Sequence[int]) -> bool:
+        newest = self._text(list(tokens[-self._most :]))
+        return any(one in newest for one in self._stop) or self._tag(tokens)
+
 
 NEVER = ClosingTag((), lambda _: "")
 """For answers that end by themselves, or at the limit."""

@@ -48,7 +48,7 @@ class Prompter:
         """
         said = self._said(prompt)
         texts = [said.question, *(text for exchange in said.shown for text in exchange)]
-        harmless = not any(special in text for special in self._special for text in texts)
+        harmless = not any(map(self._spells_special, texts))
         if self._template is None:
             before = "".join(f"{question}\n{answer}\n\n" for question, answer in said.shown)
             return [Piece(f"{before}{said.question}\n" if before else said.question, is_template=harmless)]
@@ -81,13 +81,25 @@ class Prompter:
             turns += [("user", question), ("assistant", answer)]
         return [{"role": role, "content": text} for role, text in [*turns, ("user", said.question)]]
 
+    def text(self, prompt: Prompt) -> str:
+        """The prompt for a question as a person can read it. Raises ModelError as `pieces`."""
+        return "".join(piece.text for piece in self.pieces(prompt))
+
+    def _spells_special(self, text: str) -> bool:
+        return any(special in text for special in self._special)
+
     def _said(self, prompt: Prompt) -> _Said:
-        question, shown = prompt.question, [(one.question, one.answer) for one in prompt.shown]
-        if self._has_tag:
-            return _Said("", [], question)
-        if self._template is None or self.has_system_role:
-            return _Said("" if self._template is None else INSTRUCTIONS, shown, question)
-        if not shown:
-            return _Said("", [], f"{INSTRUCTIONS}\n\n{question}")
-        (first, answer), *rest = shown
-        return _Said("", [(f"{INSTRUCTIONS}\n\n{first}", answer), *rest], question)
+        # A model that was made to answer in tags is shown nothing, but a chat's earlier turns are part of the question.
+        before = prompt.turns if self._has_tag else (*prompt.shown, *prompt.turns)
+        said = [(one.question, one.answer) for one in before]
+        system = prompt.system
+        if system is None:
+            system = "" if self._has_tag or self._template is None else INSTRUCTIONS
+        # A system message stands in the template, where a special token would be one: in the first turn it is text.
+        as_message = self._template is not None and self.has_system_role and not self._spells_special(system)
+        if not system or as_message:
+            return _Said(system, said, prompt.question)
+        if not said:
+            return _Said("", [], f"{system}\n\n{prompt.question}")
+        (first, answer), *rest = said
+        return _Said("", [(f"{system}\n\n{first}", answer), *rest], prompt.question)

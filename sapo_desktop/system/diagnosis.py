@@ -19,7 +19,7 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.system.secrets.kept_secrets import hub_token, remote_key
+from sapo_desktop.system.secrets.kept_secrets import hub_token, remote_key, server_key
 
 LOG_LINES = 200
 _SHORTEST_NAME = 3
@@ -35,7 +35,7 @@ _COMMON_PARTS = {
 }
 """Parts of paths and addresses that tell of nobody."""
 _KEYS = [*settings_file.known_keys(), *settings_file.keys_of("kept")]
-_SECRETS = ("SAPO_PASSPHRASE", hub_token.variable, remote_key.variable)
+_SECRETS = ("SAPO_PASSPHRASE", hub_token.variable, remote_key.variable, server_key.variable)
 """Of the environment."""
 _ADVICE = "Private data was taken out by rules. Look through this file before you pass it on."
 _PATTERNS = (

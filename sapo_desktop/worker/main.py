@@ -58,6 +58,8 @@ from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
 from sapo_desktop.worker.recovery import Recovery
+from sapo_desktop.worker.serving.local import LocalService
+from sapo_desktop.worker.serving.node import NodeModel
 
 log = logging.getLogger("sapo_desktop.worker")
 
@@ -171,6 +173,7 @@ class Worker:
         self._notices = KeptNotices(folder.notices)
         self._updates = Updates(Looker(folder), self._in_force, self._may_use_network, self._publish)
         self._ready: asyncio.Future[Requests] = asyncio.get_running_loop().create_future()
+        self._local = LocalService(folder, settings, NodeModel(self._when_ready), self._publish)
         self._quit = asyncio.Event()
         self._ended = threading.Event()
         """For its own threads, which end with it."""
@@ -229,6 +232,7 @@ class Worker:
             threading.Thread(target=self._follow_sleep, args=(asyncio.get_running_loop(),), daemon=True).start()
         models = ModelRequests(self._folder, self._in_force, self._publish)
         looking = asyncio.create_task(self._updates.run())
+        self._local.follow(self._settings)
         ending = asyncio.create_task(self._quit.wait())
         replaced: Assembled | None = None
         try:
@@ -249,6 +253,7 @@ class Worker:
             looking.cancel()
             await asyncio.wait({looking})
             await models.close()
+            await self._local.close()
 
     async def _build(
         self, ending: asyncio.Task[bool], said: Text, replaced: Assembled | None
@@ -357,6 +362,7 @@ class Worker:
         """These settings are kept: a node of them is put together where this one does not hold them all."""
         before = self._in_force()
         self._settings = wanted
+        self._local.follow(wanted)
         if self._wants_anew or needs_renewal(before, wanted):
             self._renew.set()
             if at_once:
@@ -455,6 +461,7 @@ class Worker:
             tasks_changed=self._put_together_anew,
             quit=self._quit.set,
             updates=self._updates,
+            local=self._local,
             usage=lambda: guest.meter.now,
         )
 
@@ -487,8 +494,11 @@ class Worker:
                 version=sapo_desktop.__version__,
                 uptime=time.monotonic() - self._began,
             )
-        requests = await asyncio.shield(self._ready)
-        return await requests.handle(request)
+        return await (await self._when_ready()).handle(request)
+
+    async def _when_ready(self) -> Requests:
+        """What answers, now or once the node is there. Raises SapoError where none can be put together."""
+        return await asyncio.shield(self._ready)
 
     def _attached(self, client: Client, owner: bool) -> None:
         if (requests := self._served()) is not None:

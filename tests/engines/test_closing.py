@@ -23,3 +23,14 @@ def test_the_token_that_completes_the_tag_closes_the_answer(tokens: list[int]) -
 def test_nothing_else_does(tokens: list[int]) -> None:
     assert not closing()(tokens)
     assert not NEVER(tokens)
+
+
+@pytest.mark.parametrize("tokens", [[1, 5], [1, 2, 3, 4], [1, 9, 8], [1, 9, 3], [1, 2, 3, 2]])
+def test_a_text_that_is_to_end_an_answer_ends_it_as_well(tokens: list[int]) -> None:
+    stops = closing().or_at(["> >", "4<answer>a", "wer</"], max(PIECES))
+    assert all(token in stops.last for token in range(max(PIECES)))
+    assert stops(tokens) and not any(stops(tokens[:end]) for end in range(1, len(tokens)))
+
+
+def test_without_such_a_text_it_is_the_tag_alone() -> None:
+    assert (tag := closing()).or_at([], 10) is tag

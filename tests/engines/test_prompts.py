@@ -6,6 +6,7 @@ import pytest
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.extraction import OPEN, extract_answer
+from sapo_desktop.core.records import Exchange, Prompt
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.chat_template import ChatTemplate, Piece
 from sapo_desktop.engines.prompts import INSTRUCTIONS, TAG, Prompter
@@ -136,3 +137,33 @@ def test_what_chat_models_say_and_what_is_read_of_it(said: str, read: str | None
     """The rule takes what the instructions ask for; the sentence that bare questions are answered with it does not."""
     found = extract_answer(said)
     assert found is not None and parse_answer("integer", found) == read
+
+
+TURNS = (Exchange(question="One?", answer=" 1 "), Exchange(question="Two?", answer="2"))
+
+
+def test_a_chats_turns_stand_between_the_examples_and_the_question() -> None:
+    shown = Exchange(question="What is 1 + 1?", answer="<answer>2</answer>")
+    asked = Prompt(question=QUESTION, shown=(shown,), turns=TURNS)
+    assert prompter(ENDS).text(asked) == (
+        f"[system]{INSTRUCTIONS}[user]What is 1 + 1?[assistant]<answer>2</answer>"
+        f"[user]One?[assistant]1[user]Two?[assistant]2[user]{QUESTION}[assistant]"
+    )
+    tagged = Prompter(ChatTemplate(ENDS, {}), (), has_tag=True)
+    assert tagged.text(asked) == f"[user]One?[assistant]1[user]Two?[assistant]2[user]{QUESTION}[assistant]"
+    assert Prompter(None, (), has_tag=False).text(asked).endswith(f"\n\nOne?\n 1 \n\nTwo?\n2\n\n{QUESTION}\n")
+
+
+def test_a_system_message_of_somebodys_own_takes_the_place_of_ours() -> None:
+    one = prompter(ENDS, ("[end]",))
+    assert one.text(Prompt(question=QUESTION, system="Be short.")) == f"[system]Be short.[user]{QUESTION}[assistant]"
+    assert one.text(Prompt(question=QUESTION, system="")) == f"[user]{QUESTION}[assistant]"
+    for odd in (prompter(STRICT), Prompter(None, (), has_tag=False)):
+        assert "Be short.\n\nOne?" in odd.text(Prompt(question=QUESTION, turns=TURNS, system="Be short."))
+    starter = load_tokenizer(resource("starter")).prompter
+    assert starter.text(Prompt(question="9?", turns=TURNS[1:], system="Be.")) == "<q>Be.\n\nTwo?<a>2<eos><q>9?<a>"
+
+
+def test_a_special_token_in_a_system_message_is_text_as_in_a_question() -> None:
+    pieces = prompter(ENDS, ("[end]",)).pieces(Prompt(question=QUESTION, system="Say [end]."))
+    assert [piece for piece in pieces if "[end]" in piece.text] == [Piece(f"Say [end].\n\n{QUESTION}", False)]

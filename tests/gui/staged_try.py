@@ -6,6 +6,7 @@ from sapo_desktop.core.records import Mark
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, QuestionSet, SetQuestion, Tried, TryTask
 from sapo_desktop.worker.control.messages.replies import Tasks
 from sapo_desktop.worker.control.messages.requests import ListTasks
+from sapo_desktop.worker.control.messages.serving import GetServer, ServerIs
 from tests.builders import task_info
 from tests.gui.stage import StageBridge
 
@@ -71,4 +72,5 @@ def question(request: SetQuestion) -> QuestionSet:
 
 def stage(bridge: StageBridge) -> None:
     """A worker that answers at once."""
-    bridge.replies |= {ListTasks: tasks(), SetQuestion: question, Ask: answer, TryTask: marked}
+    server = ServerIs(url="http://127.0.0.1:8766/v1", key="sk-sapo-made-up", kept=True)
+    bridge.replies |= {ListTasks: tasks(), SetQuestion: question, Ask: answer, TryTask: marked, GetServer: server}

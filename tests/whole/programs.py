@@ -27,7 +27,7 @@ class Program:
         environment = {**os.environ, "SAPO_PASSPHRASE": PASSPHRASE, "OMP_NUM_THREADS": "1"}
         with self.out.open("ab") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "sapo_desktop", *words, "--data", str(data), "--json"],
+                [sys.executable, "-m", "sapo_desktop", "--data", str(data), *words, "--json"],
                 stdout=out,
                 stderr=subprocess.DEVNULL,
                 env=environment,

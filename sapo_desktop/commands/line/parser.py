@@ -199,6 +199,11 @@ def _model(commands: Commands[Parser]) -> None:
     ask.add_argument(
         "--sample", action="store_true", help="sample the answer as in training instead of taking the likeliest"
     )
+    serve = _command(
+        commands, "serve", "serve:serve", "let programs on this computer ask the model, by OpenAI's protocol"
+    )
+    serve.add_argument("--port", type=_port, default=0, metavar="N", help="listen there (default: serve_port)")
+    serve.add_argument("--new-key", action="store_true", help="draw another key first: the old one no longer opens")
     export = _command(commands, "export", "model:export", "write the trained model for use elsewhere")
     export.add_argument("--format", choices=("peft", "merged", "gguf"), required=True)
     export.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
@@ -459,6 +464,12 @@ def _rounds(text: str) -> tuple[int, int]:
     if not 1 <= first <= last:
         raise argparse.ArgumentTypeError(f"{text!r} is no range of rounds, such as 11-20, nor a last one")
     return first, last
+
+
+def _port(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{4,5}", text) or not 1024 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port from 1024 to 65535")
+    return int(text)
 
 
 Number = TypeVar("Number", int, float)

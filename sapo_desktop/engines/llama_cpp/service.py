@@ -154,9 +154,8 @@ class LlamaCppEngine:
         began = time.monotonic()
         prompts = [self.vocabulary.prompt_tokens(prompt) for prompt in request.prompts]
         words = self.vocabulary
-        job = GenerationJob(
-            prompts, request.answers, request.sampling, words.stop_tokens, self.model.context, words.closes
-        )
+        closes = words.closes.or_at(request.sampling.stop, self.model.vocabulary)
+        job = GenerationJob(prompts, request.answers, request.sampling, words.stop_tokens, self.model.context, closes)
         watch = GenerationMonitor(should_stop=cancelled.is_set, progress=progress, text=self.vocabulary.text)
         if job.total == 1:
             watch.token = Speaker(self.vocabulary.text, progress)
@@ -167,6 +166,7 @@ class LlamaCppEngine:
             seconds=time.monotonic() - began,
             batch=answers.batch,
             off_policy=True,
+            asked=words.prompter.text(request.prompts[0]) if job.total == 1 else "",
         )
 
     def _answer(self, job: GenerationJob, adapter: Adapter | None, watch: GenerationMonitor) -> Answers:

@@ -136,6 +136,7 @@ class RemoteGenerator:
             completions=completions,
             seconds=time.monotonic() - began,
             off_policy=True,
+            asked=self.words.prompter.text(request.prompts[0]) if len(prompts) * request.answers == 1 else "",
             batch=min(self.dialect.at_once, max(len(asks), 1)) * (request.answers if self.dialect.together else 1),
         )
 

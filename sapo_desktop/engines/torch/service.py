@@ -172,6 +172,7 @@ class TorchEngine:
             completions=answers.completions(request.answers, self.lm.words.text, self.lm.words.end_token),
             seconds=time.monotonic() - began,
             batch=answers.batch,
+            asked=self.lm.words.prompter.text(request.prompts[0]) if job.total == 1 else "",
         )
 
     def job(self, prompts: Sequence[list[int]], answers: int, sampling: Sampling) -> GenerationJob:
@@ -183,7 +184,7 @@ class TorchEngine:
             sampling,
             self.lm.words.stop_tokens,
             self.lm.context,
-            self.lm.words.closes,
+            self.lm.words.closes.or_at(sampling.stop, self.lm.vocabulary),
             self._batch,
             tokens,
         )

@@ -10,6 +10,7 @@ from sapo_desktop.gui.link.bridge import Bridge, Call
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.try_it.answers import AnswersCard
+from sapo_desktop.gui.try_it.programs import ProgramsCard
 from sapo_desktop.gui.try_it.question import QuestionCard
 from sapo_desktop.gui.try_it.trying import Draft, Side, State, Try, begin
 from sapo_desktop.gui.try_it.words import in_short
@@ -33,7 +34,7 @@ class TryPage(Page):
     """See the module."""
 
     name = "try"
-    follows: ClassVar[frozenset[Section]] = frozenset({"link", "state", "curves"})
+    follows: ClassVar[frozenset[Section]] = frozenset({"link", "state", "curves", "settings"})
 
     def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         about = tr("Put one question to the model as it came and as it is now, and see what training has changed.")
@@ -54,7 +55,8 @@ class TryPage(Page):
         self._history.table.picked.connect(self._look_at)
         self._history.table.clicked.connect(lambda index: self._look_at(self._history.table.item(index)))
         self._history.hide()
-        self.add(self._question, self._answers, self._history)
+        self._programs = ProgramsCard(view, bridge)
+        self.add(self._question, self._answers, self._history, self._programs)
         self._drawing = timer(self, DRAW_MS, self._draw, once=True)
         bridge.streamed.connect(self._streamed)
 
@@ -84,6 +86,8 @@ class TryPage(Page):
         if changed & {"link", "state"}:
             self._question.refresh(anew=changed == ALL)
             self._answers.set_ready(self.view.attached)
+        if changed & {"link", "settings"}:
+            self._programs.refresh()
         self._draw()
 
     # -- asking ----------------------------------------------------------------------------------------------

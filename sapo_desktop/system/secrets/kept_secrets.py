@@ -39,11 +39,15 @@ class KeptSecrets:
             KeyringClosed: it is locked, or does not answer.
             UsageError: what the environment has is none.
         """
-        given = os.environ.get(self.variable, "").strip()
-        if given and self.is_meant_for(address):
-            return self.checked(given)
+        if self.given and self.is_meant_for(address):
+            return self.checked(self.given)
         backend = opened(self._unlock())
         return None if backend is None else backend.load(self._user(address))
+
+    @property
+    def given(self) -> str:
+        """The one of the environment; empty where there is none."""
+        return os.environ.get(self.variable, "").strip()
 
     def keep(self, address: str, secret: str) -> None:
         """Keep the secret for that address.
@@ -97,3 +101,5 @@ hub_token = KeptSecrets("hub token", sentence("hub token"), "HF_TOKEN", 8, 500, 
 remote_key = KeptSecrets("remote key", sentence("remote key"), "SAPO_REMOTE_KEY", 1, 2000)
 """For a server that answers for this node. One from the environment is bound to no address: who starts the node with
 it names the server in the same breath."""
+server_key = KeptSecrets("server key", sentence("key of the local server"), "SAPO_SERVER_KEY", 16, 500)
+"""What other programs on this computer ask this node with, one for each data folder."""

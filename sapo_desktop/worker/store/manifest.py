@@ -32,7 +32,7 @@ _WITHOUT_EFFECT = {
     # what is kept, and where
     "disk_gigabytes", "models_folder",
     # how others are reached; a proxy's login has no place in a log
-    "announce", "download_kilobytes", "listen", "proxy", "upload_kilobytes",
+    "announce", "download_kilobytes", "listen", "proxy", "serve", "serve_port", "upload_kilobytes",
 }  # fmt: skip
 """Settings that change no number of a run."""
 

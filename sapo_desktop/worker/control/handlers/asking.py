@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import SystemRandom
 
-from sapo_desktop.core.errors import TaskError, UsageError
-from sapo_desktop.core.records import Completion, Question, Sampling
+import msgspec
+
+from sapo_desktop.core.errors import ContextFull, TaskError, UsageError
+from sapo_desktop.core.records import Exchange, Generated, Prompt, Question, Sampling
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue
 from sapo_desktop.tasks.grammars import FORMS
@@ -23,6 +25,7 @@ from sapo_desktop.worker.control.messages.asking import (
     TryTask,
 )
 from sapo_desktop.worker.control.messages.events import Event
+from sapo_desktop.worker.hosts.engine import Spoken
 from sapo_desktop.worker.node import Node
 
 TELL_SECONDS = 0.2
@@ -49,16 +52,38 @@ class Asking:
         if not request.question.strip():
             raise UsageError(sentence("Ask a question: the text is empty."))
         started = self._now()
-        question = free_question(request.question)
-        completion = await self._answer(question, request.checkpoint, request.greedy, request.stream)
-        return Asked(text=completion.text, tokens=len(completion.tokens), seconds=self._now() - started)
+        prompt = await self._prompt(free_question(request.question), request.turns)
+        told = self._told(request.stream)
+        answered = await self._answer(prompt, request.checkpoint, self._sampling(request.greedy), told)
+        completion, loaded = answered.completions[0][0], self._node.engine.loaded
+        return Asked(
+            text=completion.text,
+            tokens=len(completion.tokens),
+            seconds=self._now() - started,
+            prompt=answered.asked,
+            prompt_tokens=len(answered.prompt_tokens[0]),
+            context=loaded.context if loaded else 0,
+        )
+
+    async def answer_program(
+        self, question: str, turns: Sequence[Exchange], system: str | None, sampling: Sampling, spoken: Spoken
+    ) -> Generated:
+        """Answer another program with the model as it is now. `system`: its own system message in place of the one
+        that the model learns with, and of the examples. Raises SapoError, ContextFull among them."""
+        if system is None:
+            prompt = await self._prompt(free_question(question), turns)
+        else:
+            prompt = Prompt(question=question, turns=tuple(turns), system=system)
+        return await self._answer(prompt, "last", sampling, spoken)
 
     async def try_task(self, request: TryTask) -> Tried:
         async with self._node.gate.awake():
             question = await self._question(request.task, request.seed)
             text = request.answer
             if text is None:
-                text = (await self._answer(question, request.checkpoint, True, request.stream)).text
+                prompt, told = await self._prompt(question), self._told(request.stream)
+                answered = await self._answer(prompt, request.checkpoint, self._sampling(True), told)
+                text = answered.completions[0][0].text
             return await self._marked(question, text)
 
     async def set_question(self, request: SetQuestion) -> QuestionSet:
@@ -77,30 +102,35 @@ class Asking:
             raise TaskError("{task} has no question for seed {seed}; try another one.", task=task, seed=str(seed))
         return question
 
-    async def _answer(self, question: Question, name: str, greedy: bool, stream: int) -> Completion:
+    async def _prompt(self, question: Question, turns: Sequence[Exchange] = ()) -> Prompt:
+        """As in training, after the earlier turns of a chat."""
+        async with self._node.gate.awake():
+            (prompt,) = await self._node.prompts([question])
+        return msgspec.structs.replace(prompt, turns=tuple(turns))
+
+    def _sampling(self, greedy: bool) -> Sampling:
+        return drawn_sampling(self._node, self._random, greedy=greedy)
+
+    def _told(self, stream: int) -> Spoken | None:
+        return _Told(stream, self._publish, self._now) if stream else None
+
+    async def _answer(self, prompt: Prompt, name: str, sampling: Sampling, spoken: Spoken | None) -> Generated:
         node = self._node
         live = name == "last"
         checkpoint = None if live else await node.find_checkpoint(name)
-        sampling = drawn_sampling(node, self._random, greedy=greedy)
         async with node.awake():
             answered = await node.engine.generate_with(
                 checkpoint.folder if checkpoint else None,
-                await node.prompts([question]),
+                [prompt],
                 sampling,
                 live=live,
                 urgent=True,
-                spoken=_Told(stream, self._publish, self._now) if stream else None,
+                spoken=spoken,
             )
-        completion = answered.completions[0][0]
-        if completion.had_no_room:
+        if answered.completions[0][0].had_no_room:
             loaded = node.engine.loaded
-            raise UsageError(
-                "The question has {tokens} tokens and leaves no room for an answer: this model reads {context} at "
-                "once. Shorten it, or choose a model that reads more.",
-                tokens=len(answered.prompt_tokens[0]),
-                context=loaded.context if loaded else 0,
-            )
-        return completion
+            raise no_room(len(answered.prompt_tokens[0]), loaded.context if loaded else 0, chat=bool(prompt.turns))
+        return answered
 
     async def _marked(self, question: Question, text: str) -> Tried:
         examiner = self._node.examiner
@@ -113,6 +143,23 @@ class Asking:
             mark=mark,
             truth=await examiner.truth(question.task, question.seed),
         )
+
+
+def no_room(tokens: int, context: int, *, chat: bool) -> ContextFull:
+    """What to say of a question, or of a chat, that fills the model's context."""
+    if chat:
+        return ContextFull(
+            "This chat has {tokens} tokens by now and leaves no room for an answer: this model reads {context} at "
+            "once. Start a new chat, or choose a model that reads more.",
+            tokens=tokens,
+            context=context,
+        )
+    return ContextFull(
+        "The question has {tokens} tokens and leaves no room for an answer: this model reads {context} at "
+        "once. Shorten it, or choose a model that reads more.",
+        tokens=tokens,
+        context=context,
+    )
 
 
 def drawn_sampling(node: Node, random: SystemRandom, *, greedy: bool = False) -> Sampling:

@@ -12,13 +12,13 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 
 import sapo_desktop
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.records import TaskMark
+from sapo_desktop.core.records import Exchange, Generated, Sampling, TaskMark
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning.plan import mix_in_force, tasks_in_training
@@ -41,10 +41,15 @@ from sapo_desktop.worker.control.messages.facts import GetUsage, Notice, Usage
 from sapo_desktop.worker.control.messages.models import FitRequest
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from sapo_desktop.worker.governor import NodeState
+from sapo_desktop.worker.hosts.engine import Spoken
 from sapo_desktop.worker.hosts.updates import Updates
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.scores import BASE_NUMBER
+from sapo_desktop.worker.serving.local import LocalService
+from sapo_desktop.worker.serving.server import ModelFacts
+
+T = TypeVar("T")
 
 EXAMPLE_SEED = 7
 _RECENT_ROUNDS = 50
@@ -82,6 +87,7 @@ class Requests:
         tasks_changed: Callable[[], None],
         quit: Callable[[], None],
         updates: Updates,
+        local: LocalService,
         usage: Callable[[], Usage] = Usage,
     ) -> None:
         self._usage = usage
@@ -110,16 +116,16 @@ class Requests:
         )
         facts = FactRequests(node, side, folder, notices, catalogue)
         rollouts = RolloutRequests(node.keeper)
-        asking = Asking(node, catalogue, publish)
+        self._answers = asking = Asking(node, catalogue, publish)
         own_tasks = OwnTaskRequests(folder.tasks, catalogue, node, tasks_changed)
         human = HumanAnswers(node, side, catalogue)
         preview = Preview(node, catalogue, side.identity.known, lambda: side.instance)
         identity = IdentityRequests(side, lambda: node.settings)
         swarm = SwarmRequests(side, settings)
         self._handlers = _by_request(
-            self, settings, facts, rollouts, asking, own_tasks, human, preview, identity, swarm, models, updates
+            self, settings, facts, rollouts, asking, own_tasks, human, preview, identity, swarm, models, updates, local
         )
-        self._of_worker = frozenset(_by_request(models, updates))
+        self._of_worker = frozenset(_by_request(models, updates, local))
         """What goes on whichever node there is."""
 
     async def handle(self, asked: requests.Request) -> replies.Reply:
@@ -146,7 +152,18 @@ class Requests:
         if self._given_up:
             await asyncio.wait(self._given_up)
 
-    async def _while_it_lasts(self, work: Awaitable[replies.Reply]) -> replies.Reply:
+    async def answer_program(
+        self, question: str, turns: Sequence[Exchange], system: str | None, sampling: Sampling, spoken: Spoken
+    ) -> Generated:
+        """Answer another program (serving/); raises SapoError."""
+        return await self._while_it_lasts(self._answers.answer_program(question, turns, system, sampling, spoken))
+
+    def model_facts(self) -> ModelFacts:
+        """Which model answers, and what it has learned so far."""
+        node = self._node
+        return ModelFacts(Path(node.settings.model).name, node.counters.round, node.max_tokens)
+
+    async def _while_it_lasts(self, work: Awaitable[T]) -> T:
         # In the caller's own task: another one would let events overtake the answer that is in step with them.
         own = asyncio.current_task()
         assert own is not None

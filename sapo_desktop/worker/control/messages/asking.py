@@ -5,15 +5,24 @@ An answer can be followed while it is written: with `stream`, a number that the 
 
 from __future__ import annotations
 
-from sapo_desktop.core.records import Mark
+from typing import Annotated
+
+from msgspec import Meta
+
+from sapo_desktop.core.records import Exchange, Mark
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.control.messages.base import CheckpointName, Message
+
+MOST_TURNS = 50
+"""Of a chat before the question: a template takes the longer the more there are."""
 
 # -- requests ----------------------------------------------------------------------------------------------
 
 
 class Ask(Message, frozen=True, kw_only=True):
     question: str
+    turns: Annotated[tuple[Exchange, ...], Meta(max_length=MOST_TURNS)] = ()
+    """In a chat: the questions before this one with their answers, oldest first."""
     checkpoint: CheckpointName = "last"
     greedy: bool = True
     stream: int = 0
@@ -49,6 +58,11 @@ class Asked(Message, frozen=True, kw_only=True):
     text: str
     tokens: int
     seconds: float
+    prompt: str = ""
+    """All that the model was given, in its own template."""
+    prompt_tokens: int = 0
+    context: int = 0
+    """Tokens that the model reads at once, prompt and answer together; 0: not known."""
 
 
 class Tried(Message, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.facts import FactReply, UpdatesAre, Usage
 from sapo_desktop.worker.control.messages.models import FitReply, ModelReply
 from sapo_desktop.worker.control.messages.rollouts import Rollouts
+from sapo_desktop.worker.control.messages.serving import ServerIs
 from sapo_desktop.worker.control.messages.swarm import BackboneInfo, SwarmInfo
 
 
@@ -384,4 +385,5 @@ Reply = (
     | ModelReply
     | FitReply
     | UpdatesAre
+    | ServerIs
 )

@@ -12,6 +12,7 @@ from sapo_desktop.worker.control.messages.base import CheckpointName, Message
 from sapo_desktop.worker.control.messages.facts import FactRequest, GetUpdates
 from sapo_desktop.worker.control.messages.models import FitRequest, ModelRequest
 from sapo_desktop.worker.control.messages.rollouts import RolloutRequest
+from sapo_desktop.worker.control.messages.serving import ServingRequest
 
 
 class GetStatus(Message, frozen=True):
@@ -268,4 +269,5 @@ Request = (
     | ModelRequest
     | FitRequest
     | GetUpdates
+    | ServingRequest
 )

@@ -1,13 +1,13 @@
 """Questions to the model: answered, followed while they are written, asked of two states of the model alike."""
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import count
 from pathlib import Path
 
 import pytest
 
-from sapo_desktop.core.errors import TaskError, UsageError
-from sapo_desktop.core.records import Completion, Generated, Sampling
+from sapo_desktop.core.errors import ContextFull, TaskError, UsageError
+from sapo_desktop.core.records import Completion, Exchange, Generated, Prompt, Sampling
 from sapo_desktop.worker.control.handlers.asking import TELL_SECONDS, Asking
 from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed, SetQuestion, TryTask
 from sapo_desktop.worker.hosts.engine import Engine
@@ -107,3 +107,45 @@ async def test_a_question_that_fills_the_context_is_said_to(tmp_path: Path) -> N
 async def no_room(*asked: object, **more: object) -> Generated:
     nothing = Completion(tokens=[], logprobs=[], text="", finish="length")
     return Generated(prompt_tokens=[[1, 2, 3]], completions=[[nothing]], seconds=0.1, batch=1)
+
+
+async def test_a_chats_turns_reach_the_model_and_the_prompt_comes_back(tmp_path: Path) -> None:
+    it = Told(tmp_path)
+    turns = (Exchange(question="1+1?", answer="2"),)
+    seen: list[tuple[Prompt, Sampling]] = []
+    it.scene.engine.generate_with = answering(seen)  # type: ignore[method-assign]
+    asked = await it.asking.ask(Ask(question="And 2+2?", turns=turns))
+    assert (asked.prompt, asked.prompt_tokens) == ("<q>And 2+2?<a>", 3)
+    assert seen[0][0] == Prompt(question="And 2+2?", turns=turns)
+
+
+async def test_a_program_that_says_how_to_answer_is_not_shown_our_examples(tmp_path: Path) -> None:
+    it = Told(tmp_path)
+    seen: list[tuple[Prompt, Sampling]] = []
+    it.scene.engine.generate_with = answering(seen)  # type: ignore[method-assign]
+    sampling = Sampling(max_tokens=5, stop=("x",))
+    for system in (None, "", "Be short."):
+        await it.asking.answer_program("1+1?", [], system, sampling, lambda text, tokens: None)
+    assert [(prompt.system, used) for prompt, used in seen] == [
+        (None, sampling),
+        ("", sampling),
+        ("Be short.", sampling),
+    ]
+
+
+async def test_a_chat_that_fills_the_context_is_told_to_begin_again(tmp_path: Path) -> None:
+    it = Told(tmp_path)
+    it.scene.engine.loaded = loaded(context=2)
+    it.scene.engine.generate_with = no_room  # type: ignore[method-assign]
+    with pytest.raises(ContextFull, match=r"This chat has 3 tokens .* reads 2 at once\. Start a new chat"):
+        await it.asking.ask(Ask(question="1+1?", turns=(Exchange(question="0?", answer="0"),)))
+
+
+def answering(seen: list[tuple[Prompt, Sampling]]) -> Callable[..., Awaitable[Generated]]:
+    async def answer(checkpoint: object, prompts: list[Prompt], sampling: Sampling, **more: object) -> Generated:
+        seen.append((prompts[0], sampling))
+        said = Completion(tokens=[4], logprobs=[], text="4", finish="stop")
+        asked = f"<q>{prompts[0].question}<a>"
+        return Generated(prompt_tokens=[[1, 2, 3]], completions=[[said]], seconds=0.1, batch=1, asked=asked)
+
+    return answer

@@ -11,7 +11,7 @@ import pytest
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, SettingsError, TooBig, UsageError
-from sapo_desktop.core.records import TaskMark
+from sapo_desktop.core.records import Generated, TaskMark
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import beyond
@@ -45,8 +45,20 @@ from sapo_desktop.worker.hosts.loading import Fitting
 from sapo_desktop.worker.hosts.trainer import EnginePlan
 from sapo_desktop.worker.hosts.updates import Looker, Updates
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
+from sapo_desktop.worker.serving.local import LocalService
+from sapo_desktop.worker.serving.server import ModelFacts
 from tests.builders import round_report
 from tests.worker.test_node import SETTINGS, Scene
+
+
+class Unasked:
+    """A model that no program asks."""
+
+    async def facts(self) -> ModelFacts:
+        raise NotImplementedError
+
+    async def answer(self, *asked: object) -> Generated:
+        raise NotImplementedError
 
 
 def side_of(folder: Path, scene: Scene) -> SwarmSide:
@@ -82,6 +94,7 @@ def requests(
         notices=lambda: [event for event in scene.events if isinstance(event, Notice)],
         follow=lambda settings, at_once: None,
         tasks_changed=lambda: None,
+        local=LocalService(DataFolder.at(folder), scene.node.settings, Unasked(), scene.publish),
         updates=Updates(Looker(DataFolder.at(folder)), lambda: scene.node.settings, lambda: True, scene.publish),
         quit=lambda: scene.events.append(Stopping(failed=False, reason="asked")),
     )

@@ -1,0 +1,28 @@
+"""The model of the node that there is just now; while another takes its place, who asks waits for that one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from sapo_desktop.core.records import Exchange, Generated, Sampling
+from sapo_desktop.worker.hosts.engine import Spoken
+from sapo_desktop.worker.serving.server import ModelFacts
+
+if TYPE_CHECKING:
+    from sapo_desktop.worker.control.handlers.requests import Requests
+
+
+class NodeModel:
+    """Answers as the node does that `requests` returns."""
+
+    def __init__(self, requests: Callable[[], Awaitable[Requests]]) -> None:
+        self._requests = requests
+
+    async def facts(self) -> ModelFacts:
+        return (await self._requests()).model_facts()
+
+    async def answer(
+        self, question: str, turns: list[Exchange], system: str | None, sampling: Sampling, spoken: Spoken
+    ) -> Generated:
+        return await (await self._requests()).answer_program(question, turns, system, sampling, spoken)
