@@ -5578,14 +5578,6 @@
         <translation>Pausiert, solange du den Computer benutzt, bis {minutes} min ohne Tastatur und Maus</translation>
     </message>
     <message>
-        <source>Port for other programs</source>
-        <translation>Port für andere Programme</translation>
-    </message>
-    <message>
-        <source>Programs on this computer may ask your model, by OpenAI&apos;s protocol. Try it shows address and key. Nothing leaves this computer, in silo too.</source>
-        <translation>Programme auf diesem Computer dürfen dein Modell fragen, über das Protokoll von OpenAI. Adresse und Schlüssel stehen unter Ausprobieren. Nichts verlässt diesen Computer, auch nicht im Silo.</translation>
-    </message>
-    <message>
         <source>Proxy for links, downloads and a server elsewhere: http:// or socks5h://; empty: the environment&apos;s; off: none.</source>
         <translation>Proxy für Verbindungen, Downloads und einen Server anderswo: http:// oder socks5h://; leer: der der Umgebung; off: keiner.</translation>
     </message>
@@ -5648,10 +5640,6 @@
     <message>
         <source>The keyring does not open: {reason}. {advice}</source>
         <translation>Der Schlüsselbund öffnet sich nicht: {reason}. {advice}</translation>
-    </message>
-    <message>
-        <source>The local server cannot listen at port {port} ({error}): set serve_port to another one.</source>
-        <translation>Der lokale Server kann an Port {port} nicht lauschen ({error}): Stelle serve_port auf einen anderen.</translation>
     </message>
     <message>
         <source>The local server runs at port {port} already. Leave the port out, or set serve off first.</source>
@@ -6130,10 +6118,6 @@
     <message>
         <source>Where nothing is trained llama.cpp answers. Set generator to llama.cpp, or to auto.</source>
         <translation>Wo nichts trainiert wird, antwortet llama.cpp. Stelle generator auf llama.cpp oder auf auto.</translation>
-    </message>
-    <message>
-        <source>Where they find it: http://127.0.0.1:PORT/v1.</source>
-        <translation>Wo sie es finden: http://127.0.0.1:PORT/v1.</translation>
     </message>
     <message>
         <source>Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not &apos;{where}&apos;.</source>
@@ -7380,6 +7364,10 @@
         <translation>Die erste Zeile von {path} muss USER:PASSWORD oder ein Token sein.</translation>
     </message>
     <message>
+        <source>The local server cannot listen at port {port} ({error}). End the program that uses it, or choose another port.</source>
+        <translation>Der lokale Server kann an Port {port} nicht lauschen ({error}). Beende das Programm, das ihn benutzt, oder wähle einen anderen Port.</translation>
+    </message>
+    <message>
         <source>The model catalogue {path} cannot be used, so install SAPO Desktop again. The reason: {reason}</source>
         <translation>Der Modellkatalog {path} lässt sich nicht nutzen; installiere SAPO Desktop neu. Der Grund: {reason}</translation>
     </message>
@@ -8350,7 +8338,7 @@
     </message>
     <message>
         <source>Answer other programs</source>
-        <translation>Anderen Programmen antworten</translation>
+        <translation>Programmen antworten</translation>
     </message>
     <message>
         <source>Draw another key</source>

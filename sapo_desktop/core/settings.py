@@ -218,16 +218,15 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = True
     serve: Annotated[
         bool,
-        in_network(
+        in_kept(
             "Answer other programs",
-            "Programs on this computer may ask your model, by OpenAI's protocol. Try it shows address and key. "
-            "Nothing leaves this computer, in silo too.",
+            "Programs on this computer may ask the model, by OpenAI's protocol. Switched on the page Try it.",
         ),
     ] = False
     serve_port: Annotated[
         int,
         Meta(ge=1024, le=65535),
-        in_network("Port for other programs", "Where they find it: http://127.0.0.1:PORT/v1."),
+        in_kept("Port for other programs", "Where programs find the model while serve is on."),
     ] = 8766
     lan: Annotated[bool, in_network("Local network", "Find nodes on the local network, and show this one there.")] = (
         False

@@ -39,7 +39,17 @@ OF_A_RELAY = (
     *(("jeepney",) if sys.platform == "linux" else ()),
 )
 DISTRIBUTIONS = (
-    *(*OF_A_RELAY, "minijinja", "gguf", "transformers", "tokenizers", "safetensors", "huggingface_hub", "httpx2"),
+    *(
+        *OF_A_RELAY,
+        "minijinja",
+        "gguf",
+        "transformers",
+        "tokenizers",
+        "safetensors",
+        "huggingface_hub",
+        "httpx2",
+        "h11",
+    ),
     *("socksio", "segno", "PySide6-Essentials"),
     *(("nvidia-ml-py",) if sys.platform != "darwin" else ()),
 )

@@ -130,7 +130,9 @@ class LocalService:
             await server.start(port)
         except OSError as error:
             raise UsageError(
-                "The local server cannot listen at port {port} ({error}): set serve_port to another one.",
+                "The local server cannot listen at port {port} ({error}). End the program that uses it, or choose "
+                "another port.",
+                in_terminal="sapo-desktop settings set serve_port N",
                 port=str(port),
                 error=error.strerror or str(error),
             ) from error
