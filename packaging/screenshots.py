@@ -50,6 +50,7 @@ def shots() -> Iterator[Shot]:
     yield Shot("learning-new", "learning", "new")
     yield Shot("peers-silo", "peers", "silo")
     yield Shot("model-new", "model", "new")
+    yield Shot("model-hub", "model", "hub")
     yield Shot("settings-large-text-dark", "settings", theme="dark", percent=200)
     for step in range(1, 5):
         yield Shot(f"first-run-{step}", f"first run {step}", "new", size=(760, 600))
@@ -101,6 +102,12 @@ def window(shot: Shot):  # type: ignore[no-untyped-def]
     made.resize(*shot.size)
     made.show()
     made.go(shot.page)
+    if shot.scene == "hub":
+        models = made.page._models
+        models._which.buttons["hub"].click()
+        models.search.words.setText("small")
+        models.search.button.click()
+        models.table.setFocus()
     return made
 
 
@@ -127,7 +134,7 @@ def scene(name: str):  # type: ignore[no-untyped-def]
     from tests.gui.scenes import ANSWERED, NOW, a_view, silo_curve, swarm_curve
 
     match name:
-        case "swarm":
+        case "swarm" | "hub":
             view = a_view(swarm_curve(), silo=False, share=True)
             view.take(ANSWERED)
         case "silo":

@@ -1006,6 +1006,10 @@
         <translation>Ein Modellordner (im Aufbau von transformers)</translation>
     </message>
     <message>
+        <source>Download by name</source>
+        <translation>Nach Namen laden</translation>
+    </message>
+    <message>
         <source>While no node runs, nothing can be downloaded, imported or removed. The page Home says why none does.</source>
         <translation>Solange kein Knoten läuft, kann nichts heruntergeladen, importiert oder entfernt werden. Die Seite Übersicht sagt, warum keiner läuft.</translation>
     </message>
@@ -1063,10 +1067,6 @@
     <message>
         <source>Import a GGUF file</source>
         <translation>GGUF-Datei importieren</translation>
-    </message>
-    <message>
-        <source>Another model of the hub</source>
-        <translation>Anderes Modell vom Hub</translation>
     </message>
     <message>
         <source>Parameters</source>
@@ -2434,6 +2434,10 @@
     <message>
         <source>vocabulary</source>
         <translation>Wortschatz</translation>
+    </message>
+    <message>
+        <source>To answer it takes {needs}; {free} are free.</source>
+        <translation>Zum Antworten braucht es {needs}; {free} sind frei.</translation>
     </message>
     <message>
         <source>That is tight: hardly any is left.</source>
@@ -4075,6 +4079,10 @@
         <translation>Gezeigte Modelle</translation>
     </message>
     <message>
+        <source>On the hub</source>
+        <translation>Auf dem Hub</translation>
+    </message>
+    <message>
         <source>State</source>
         <translation>Zustand</translation>
     </message>
@@ -4097,6 +4105,10 @@
     <message>
         <source>Licence</source>
         <translation>Lizenz</translation>
+    </message>
+    <message>
+        <source>answers only</source>
+        <translation>antwortet nur</translation>
     </message>
     <message>
         <source>No model is selected</source>
@@ -4159,10 +4171,6 @@
         <translation>Ein abgebrochener Download oder Import.</translation>
     </message>
     <message>
-        <source>Not of the catalogue: how much memory it takes shows when it is loaded.</source>
-        <translation>Nicht aus dem Katalog: Wie viel Speicher es braucht, zeigt sich, wenn es geladen wird.</translation>
-    </message>
-    <message>
         <source>A round takes some {span}, estimated.</source>
         <translation>Eine Runde dauert geschätzt {span}.</translation>
     </message>
@@ -4185,6 +4193,14 @@
     <message>
         <source>It comes with the program.</source>
         <translation>Es kommt mit dem Programm.</translation>
+    </message>
+    <message>
+        <source>Of the hub, downloaded {count} times in the last month. Its memory and time are estimated.</source>
+        <translation>Vom Hub, im letzten Monat {count}-mal geladen. Speicher und Zeit sind geschätzt.</translation>
+    </message>
+    <message>
+        <source>Not of the catalogue.</source>
+        <translation>Nicht aus dem Katalog.</translation>
     </message>
     <message>
         <source>About {size} to download: {left} more than there is on the disk.</source>
@@ -4732,10 +4748,6 @@
     <message>
         <source>Grid rules in one dimension</source>
         <translation>Musterregeln in einer Dimension</translation>
-    </message>
-    <message>
-        <source>HF_HUB_OFFLINE is set in the environment, so nothing is downloaded: unset it first.</source>
-        <translation>HF_HUB_OFFLINE ist in der Umgebung gesetzt, darum wird nichts heruntergeladen: Nimm es erst heraus.</translation>
     </message>
     <message>
         <source>Importing {path}.</source>
@@ -6000,10 +6012,6 @@
         <translation>Dieser Knoten ist in seinem eigenen privaten Schwarm, {key}.</translation>
     </message>
     <message>
-        <source>This node is in silo: no network at all, so nothing is downloaded. Leave it for the download, or import the model.</source>
-        <translation>Dieser Knoten ist im Silo: gar kein Netz, darum wird nichts heruntergeladen. Verlasse es für den Download, oder importiere das Modell.</translation>
-    </message>
-    <message>
         <source>This node is in the public swarm, which asks for no invite. Found a private one for that.</source>
         <translation>Dieser Knoten ist im öffentlichen Schwarm, der keine Einladung verlangt. Gründe dafür einen privaten.</translation>
     </message>
@@ -6464,6 +6472,10 @@
         <translation>model kann nicht leer sein: Es ist starter, der Name eines installierten Modells, ein Modellordner oder eine GGUF-Datei.</translation>
     </message>
     <message>
+        <source>models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
         <source>more than {count} MiB</source>
         <translation>mehr als {count} MiB</translation>
     </message>
@@ -6848,12 +6860,20 @@
         <translation>{hub} antwortet mit Commit {commit} auf {revision}: Es ist kein genauer Spiegel, setze HF_ENDPOINT also auf einen anderen.</translation>
     </message>
     <message>
+        <source>{hub} did not finish its answer within {seconds} s. Try again later, or set HF_ENDPOINT to another hub.</source>
+        <translation>{hub} hat seine Antwort nicht in {seconds} s beendet. Versuche es später noch einmal, oder setze HF_ENDPOINT auf einen anderen Hub.</translation>
+    </message>
+    <message>
         <source>{hub} does not answer as a hub does ({reason}): set HF_ENDPOINT to another.</source>
         <translation>{hub} antwortet nicht wie ein Hub ({reason}): Setze HF_ENDPOINT auf einen anderen.</translation>
     </message>
     <message>
         <source>{hub} has no {repository}; see {page}</source>
         <translation>{hub} hat kein {repository}; sieh nach auf {page}</translation>
+    </message>
+    <message>
+        <source>{hub} searches nothing without an account. Set HF_ENDPOINT to another hub, or download a model by its name.</source>
+        <translation>{hub} sucht nicht ohne Konto. Setze HF_ENDPOINT auf einen anderen Hub, oder lade ein Modell nach seinem Namen.</translation>
     </message>
     <message>
         <source>{key} cannot be &apos;{value}&apos;: it is {allowed}. {description}</source>
@@ -7248,6 +7268,10 @@
         <translation>Checkpoint {number} lässt sich nicht lesen ({error}): Wähle einen anderen.</translation>
     </message>
     <message>
+        <source>HF_HUB_OFFLINE is set in the environment, so nothing is searched or downloaded: unset it first.</source>
+        <translation>HF_HUB_OFFLINE ist in der Umgebung gesetzt, also wird nichts gesucht oder geladen: entferne es zuerst.</translation>
+    </message>
+    <message>
         <source>HOST:PORT at which to accept links; empty: this node only makes links itself.</source>
         <translation>HOST:PORT, an dem Verbindungen angenommen werden; leer: Dieser Knoten wählt nur andere an.</translation>
     </message>
@@ -7530,6 +7554,10 @@
     <message>
         <source>This node holds {held} of the graphics card&apos;s memory, and card_memory_most allows {most}.</source>
         <translation>Dieser Knoten hält {held} vom Speicher der Grafikkarte, und card_memory_most erlaubt {most}.</translation>
+    </message>
+    <message>
+        <source>This node is in silo: no network at all, so nothing is searched or downloaded. Leave silo for it, or import the model.</source>
+        <translation>Dieser Knoten ist im Silo: kein Netz, also wird nichts gesucht oder geladen. Verlasse dafür das Silo, oder importiere das Modell.</translation>
     </message>
     <message>
         <source>This node is in silo: no network at all, so nothing looks for newer versions. Leave silo to look.</source>
@@ -8355,6 +8383,41 @@
     <message>
         <source>The old key no longer works. Copy the new one into your programs.</source>
         <translation>Der alte Schlüssel gilt nicht mehr. Kopiere den neuen in deine Programme.</translation>
+    </message>
+    <message>
+        <source>Part of a model&apos;s name, such as smollm</source>
+        <translation>Teil eines Modellnamens, etwa smollm</translation>
+    </message>
+    <message>
+        <source>Words to search for</source>
+        <translation>Wörter, nach denen gesucht wird</translation>
+    </message>
+    <message>
+        <source>Search the hub</source>
+        <translation>Den Hub durchsuchen</translation>
+    </message>
+    <message>
+        <source>In silo the hub is not asked. Leave silo to search it.</source>
+        <translation>Im Silo wird der Hub nicht gefragt. Verlasse das Silo, um ihn zu durchsuchen.</translation>
+    </message>
+    <message>
+        <source>Asking the hub for {words}</source>
+        <translation>Der Hub wird nach {words} gefragt</translation>
+    </message>
+    <message>
+        <source>The hub sees your words and your address. Choose whom you download from.</source>
+        <translation>Der Hub sieht deine Wörter und deine Adresse. Wähle aus, von wem du lädst.</translation>
+    </message>
+    <message>
+        <source>The hub has no model of these words that runs here: {words}</source>
+        <translation>Der Hub hat kein Modell mit diesen Wörtern, das hier läuft: {words}</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more cannot run here.</source>
+        <translation>
+            <numerusform>%n weiteres läuft hier nicht.</numerusform>
+            <numerusform>%n weitere laufen hier nicht.</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

@@ -234,5 +234,12 @@
             <numerusform>%Ln packages and their licences</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n more cannot run here.</source>
+        <translation>
+            <numerusform>%n more cannot run here.</numerusform>
+            <numerusform>%n more cannot run here.</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

@@ -12,7 +12,6 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop import __version__
-from sapo_desktop.commands.library import while_out_of_silo
 from sapo_desktop.commands.line.context import NO_RELAY, START_RELAY, Context, call
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
 from sapo_desktop.core.records import Check
@@ -26,6 +25,7 @@ from sapo_desktop.system.hardware import other_engine
 from sapo_desktop.system.logs import log_tail
 from sapo_desktop.terminal.wording import size
 from sapo_desktop.worker.control.messages.facts import COMPUTING, Examine, Facts, GetUpdates, UpdatesAre
+from sapo_desktop.worker.control.unstarted import while_out_of_silo
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.updates import Looker
 

@@ -1,4 +1,5 @@
-"""fit, and models list: what would run here, or on a machine that is only described, and why nothing bigger."""
+"""fit, models list, find and search: what would run here, or on a machine that is only described, and why nothing
+bigger."""
 
 from __future__ import annotations
 
@@ -9,12 +10,25 @@ import msgspec
 from sapo_desktop.commands import settings
 from sapo_desktop.commands.line.context import Context
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.fitting import Available, Fit, ModelBadge, Parts, Way
+from sapo_desktop.core.fitting import Available, Estimate, Fit, ModelBadge, Parts, Way
+from sapo_desktop.core.models import MOST_WORDS
 from sapo_desktop.core.sentences import Sentence, quoted
 from sapo_desktop.terminal.output import JsonValue
 from sapo_desktop.terminal.wording import duration, size
-from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, GetCatalogue, GetFit
+from sapo_desktop.worker.control.messages.models import (
+    CatalogueIs,
+    EstimatesAre,
+    FindModels,
+    FitIs,
+    FoundAre,
+    GetCatalogue,
+    GetEstimates,
+    GetFit,
+    HubModelsAre,
+    SearchHub,
+)
 
+ESTIMATE = ["needs", "a round", "fits", "here"]
 _UNMEASURED = "The ways marked ~ were never compared with a measured peak (graphics cards, Macs, bfloat16, servers)."
 
 
@@ -35,7 +49,7 @@ async def show_models(context: Context, args: Namespace) -> None:
     del args
     models = await _catalogue(context)
     for model in models:
-        context.out.emit("model", **_builtins(model))
+        context.out.emit("model", **builtins(model), downloaded=model.downloaded)
     context.out.table(
         ["model", "parameters", "needs", "of free", "fits", "a round", "way", "licence", "here"],
         [_model_row(model) for model in models],
@@ -48,14 +62,73 @@ async def show_models(context: Context, args: Namespace) -> None:
     )
 
 
+async def find(context: Context, args: Namespace) -> None:
+    """Models that are used where other programs keep them."""
+    out, found = context.out, await context.ask_if_running(FindModels(), FoundAre)
+    asked = GetEstimates(models=[one.path for one in found.models])
+    takes = (await context.ask_if_running(asked, EstimatesAre)).estimates if found.models else {}
+    rows = []
+    for one in found.models:
+        learns, known = not one.only_answers, takes.get(one.path)
+        out.emit(
+            "found",
+            program=one.program,
+            name=one.name,
+            kind=one.kind,
+            bytes=one.bytes,
+            learns=learns,
+            reason=str(one.only_answers),
+            path=one.path,
+            **estimate_fields(known),
+        )
+        cells = estimate_cells(known, learns=learns)
+        rows.append([one.name, one.program, one.kind, size(one.bytes), *cells])
+    if rows:
+        out.table(["model", "of", "kind", "size", *ESTIMATE], rows, right=["size", *ESTIMATE[:2]])
+        for one in found.models:
+            out.say(f"{one.name}: sapo-desktop run{context.data_option} --model {quoted(one.path)}")
+    else:
+        out.say("No models of other programs were found on this computer.")
+    for note in found.notes:
+        out.emit("not_usable", reason=str(note))
+        out.say(str(note))
+
+
+async def search(context: Context, args: Namespace) -> None:
+    """Models of the hub that would run here, by words."""
+    out, words = context.out, " ".join(args.words)
+    if not words.strip() or len(words) > MOST_WORDS:
+        raise UsageError(f"Name what to search for, in at most {MOST_WORDS} characters.")
+    found = await context.ask_if_running(SearchHub(words=words), HubModelsAre)
+    asked = GetEstimates(hub=found.models)
+    takes = (await context.ask_if_running(asked, EstimatesAre)).estimates if found.models else {}
+    rows = []
+    for one in found.models:
+        known, learns = takes.get(one.repository), bool(one.architecture)
+        out.emit("hub_model", **builtins(one), learns=learns, **estimate_fields(known))
+        licence = one.licence + (" (account)" if one.gated else "")
+        rows.append([one.repository, one.kind, size(one.bytes), *estimate_cells(known, learns=learns), licence])
+    if rows:
+        out.table(["model", "kind", "size", *ESTIMATE, "licence"], rows, right=["size", *ESTIMATE[:2]])
+        first = found.models[0]
+        file = f" --file {quoted(first.files[0])}" if first.files else ""
+        out.say(f"\nDownload one: sapo-desktop models download{context.data_option} {first.repository}{file}")
+    else:
+        out.say(f"The hub has no model of these words that runs here: {words}")
+    out.emit("left_out", count=found.left_out)
+    if found.left_out:
+        out.say(f"Left out, since they cannot run here: {found.left_out}.")
+
+
 async def _use(context: Context, way: Way) -> None:
     """Put the choice into the settings; where the model is not here yet, say how it comes."""
     if not way.fits:
         raise SapoError(f"{way.refusal} Nothing was changed.")
     models = await _catalogue(context)
-    if not next(model for model in models if model.id == way.model).downloaded:
+    here = next(model for model in models if model.id == way.model).here
+    if not here:
         raise UsageError(f"{way.model} is not on this computer: sapo-desktop models download {quoted(way.model)}")
-    kept = await settings.keep(context, way.settings)
+    kept = await settings.keep(context, way.settings | {"model": here})
     context.out.emit("ok", text=str(kept.text))
     context.out.say(f"\n{kept.text} The model is {way.model}.")
 
@@ -67,8 +140,8 @@ async def _catalogue(context: Context) -> list[ModelBadge]:
 def _emit_fit(context: Context, fit: Fit) -> None:
     way = fit.chosen
     told = _way_fields(way) | {
-        "parts": _builtins(way.memory + way.device_memory),
-        "available": _builtins(fit.available),
+        "parts": builtins(way.memory + way.device_memory),
+        "available": builtins(fit.available),
         "ways": [_way_fields(each) for each in fit.ways],
         "bigger": [str(text) for text in fit.bigger],
     }
@@ -76,7 +149,7 @@ def _emit_fit(context: Context, fit: Fit) -> None:
 
 
 def _way_fields(way: Way) -> dict[str, JsonValue]:
-    return _builtins(way) | {"estimate_bytes": way.estimate}
+    return builtins(way) | {"estimate_bytes": way.estimate}
 
 
 def _tell_fit(context: Context, fit: Fit, *, described: bool) -> None:
@@ -140,11 +213,29 @@ def _model_row(model: ModelBadge) -> list[str]:
         f"~{duration(model.round_seconds)}" if model.round_seconds else "",
         str(model.way),
         licence,
-        "yes" if model.downloaded else "",
+        "yes" if model.here == model.id else model.here,
     ]
 
 
-def _builtins(record: msgspec.Struct) -> dict[str, JsonValue]:
+def estimate_cells(known: Estimate | None, *, learns: bool) -> list[str]:
+    """Columns of a table, as ESTIMATE names them."""
+    takes = size(known.estimate) if known is not None else ""
+    seconds = known.round_seconds if known is not None else 0.0
+    fits = known.badge if known is not None else ""
+    return [takes, f"~{duration(seconds)}" if seconds else "", fits, "learns" if learns else "only answers"]
+
+
+def estimate_fields(known: Estimate | None) -> dict[str, JsonValue]:
+    """The same as a program reads it: null where nothing is known."""
+    return {
+        "badge": None if known is None else known.badge,
+        "needs": None if known is None else known.estimate,
+        "free": None if known is None else known.free,
+        "round_seconds": None if known is None or not known.round_seconds else known.round_seconds,
+    }
+
+
+def builtins(record: msgspec.Struct) -> dict[str, JsonValue]:
     """Its fields as JSON has them."""
     in_english = {name: _english(getattr(record, name)) for name in record.__struct_fields__}
     made: dict[str, JsonValue] = msgspec.to_builtins(msgspec.structs.replace(record, **in_english))

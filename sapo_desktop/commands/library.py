@@ -11,13 +11,11 @@ import sys
 from argparse import Namespace
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.prompts import typed_secret
-from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import InSilo, NotRunning, SapoError, UsageError, error_class
+from sapo_desktop.core.errors import NotRunning, SapoError, UsageError, error_class
 from sapo_desktop.core.models import Installed, Kept, Remove, Removed, TakeIn
 from sapo_desktop.core.sentences import Text, quoted
 from sapo_desktop.core.settings import Settings
@@ -26,22 +24,20 @@ from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.transfers import Show, open_transfers
 from sapo_desktop.terminal.wording import size
+from sapo_desktop.worker.control import unstarted
 from sapo_desktop.worker.control.messages import models
 from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.hosts import librarian
 
-Done = TypeVar("Done")
 _KEPT = "Complete files are kept: the same command fetches the rest."
-_LOOK_AT_SETTINGS = 1.0
-"""Seconds between looks whether the silo was switched on meanwhile."""
 
 
 async def download(context: Context, args: Namespace) -> None:
     async def alone(settings: Settings, show: Show) -> Kept:
         data = DataFolder.open(context.folder)
         work = librarian.fetch(settings, data, args.model, args.file, show)
-        return await while_out_of_silo(work, data.settings)
+        return await (work if settings.silo else unstarted.while_out_of_silo(work, data.settings))
 
     await _install(context, args.model, models.DownloadModel(model=args.model, files=args.file), alone)
 
@@ -79,34 +75,6 @@ async def cancel(context: Context, args: Namespace) -> None:
 
 async def show(context: Context, args: Namespace) -> None:
     _show(context.out, await context.ask_if_running(models.GetModels(), models.ModelsAre))
-
-
-async def find(context: Context, args: Namespace) -> None:
-    """Models that are used where other programs keep them."""
-    out, found = context.out, await context.ask_if_running(models.FindModels(), models.FoundAre)
-    rows = []
-    for one in found.models:
-        learns = not one.only_answers
-        out.emit(
-            "found",
-            program=one.program,
-            name=one.name,
-            kind=one.kind,
-            bytes=one.bytes,
-            learns=learns,
-            reason=str(one.only_answers),
-            path=one.path,
-        )
-        rows.append([one.name, one.program, one.kind, size(one.bytes), "learns" if learns else "only answers"])
-    if rows:
-        out.table(["model", "of", "kind", "size", "here"], rows, right=["size"])
-        for one in found.models:
-            out.say(f"{one.name}: sapo-desktop run{context.data_option} --model {quoted(one.path)}")
-    else:
-        out.say("No models of other programs were found on this computer.")
-    for note in found.notes:
-        out.emit("not_usable", reason=str(note))
-        out.say(str(note))
 
 
 async def token(context: Context, args: Namespace) -> None:
@@ -165,24 +133,6 @@ async def _followed(
         await asyncio.shield(call(node, models.CancelModelWork(), Ok))
         raise
     raise NotRunning(f"The node ended meanwhile. {_KEPT}")
-
-
-async def while_out_of_silo(work: Awaitable[Done], settings: Path) -> Done:
-    """Wait for the work; where the silo is switched on meanwhile, end it at once."""
-    task = asyncio.ensure_future(work)
-    try:
-        while not task.done():
-            await asyncio.wait({task}, timeout=_LOOK_AT_SETTINGS)
-            if not task.done() and settings_file.read(settings).settings.silo:
-                raise InSilo(
-                    "This node went into silo, so this was ended. Complete files of a model are kept: out of silo the "
-                    "same command fetches the rest."
-                )
-        return await task
-    finally:
-        if not task.done():
-            task.cancel()
-            await asyncio.wait({task})
 
 
 def _told(context: Context, model: Installed, path: str, notes: Sequence[Text]) -> None:

@@ -214,23 +214,33 @@ class Fit(Record, frozen=True):
     """A sentence for each bigger model that does not fit, with numbers."""
 
 
-class ModelBadge(Record, frozen=True):
-    """A model of the catalogue as this computer sees it."""
+class Estimate(Record, frozen=True, kw_only=True):
+    """What a model takes on this computer."""
 
-    id: str
-    name: str
-    about: str
     parameters: int
-    licence: str
-    gate: str
-    repository: str
-    downloaded: bool
     badge: Badge
     estimate: int
     """Of the best way that fits; of the least that learning takes, where the model can only answer or not even that."""
     free: int
     way: Text
     """In words: who answers, who learns; empty where nothing fits."""
-    unverified: list[str]
     round_seconds: float = 0.0
     """Of a round, estimated (models/fit/pace.py); 0 where it cannot learn here."""
+
+
+class ModelBadge(Estimate, frozen=True, kw_only=True):
+    """A model of the catalogue as this computer sees it."""
+
+    id: str
+    name: str
+    about: str
+    licence: str
+    gate: str
+    repository: str
+    here: str = ""
+    """The setting `model` that names it where it is on this computer; empty where it is not."""
+    unverified: list[str]
+
+    @property
+    def downloaded(self) -> bool:
+        return bool(self.here)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -15,11 +16,13 @@ from msgspec import Meta
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Record
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, sentence
 
 PUBLIC_HUB = "https://huggingface.co"
 ROPE_TYPES = ("default", "linear", "llama3", "yarn")
 """Rotary positions that the engine computes: none that change as a text grows."""
+MOST_WORDS = 200
+"""Characters of a search of the hub."""
 ModelKind = Literal["transformers", "gguf"]
 Sha256: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 FileName: TypeAlias = Annotated[str, Meta(max_length=200)]
@@ -143,9 +146,18 @@ class Remove(StoreMessage, frozen=True):
 
 
 class Look(StoreMessage, frozen=True):
-    """What is in the models folder."""
+    """What is in the models folder; where a model is named as in Fetch, only that one."""
 
     folder: str
+    reference: str = ""
+    files: list[FileName] = []
+
+
+class Search(StoreMessage, frozen=True):
+    """Ask the hub for models by words."""
+
+    words: str
+    access: Access = Access()
 
 
 class Find(StoreMessage, frozen=True):
@@ -174,6 +186,12 @@ class Kept(StoreMessage, frozen=True):
     path: str
     notes: Sequence[Text] = []
     """What a person should know, a sentence each."""
+
+
+def kept_already(model: Installed, folder: str) -> Kept:
+    """Reply to Fetch where nothing has to come. `folder`: of all models."""
+    path = str(Path(folder) / model.name)
+    return Kept(model=model, path=path, notes=[sentence("It was installed already.")])
 
 
 class Removed(StoreMessage, frozen=True):
@@ -211,6 +229,38 @@ class Found(Record, frozen=True):
     """Why it cannot learn here; empty where it can."""
 
 
+class HubModel(Record, frozen=True, kw_only=True):
+    """A model of the hub, by what its list says."""
+
+    repository: str
+    kind: ModelKind
+    files: Sequence[FileName] = ()
+    """The ones to download; none named: those that a model needs."""
+    architecture: str = ""
+    """The class of transformers that computes it; empty of a GGUF file that only answers."""
+    parameters: int
+    bytes: int
+    """About, to download."""
+    downloads: int = 0
+    """Of the last month."""
+    licence: str = ""
+    gated: bool = False
+    """Whether an account has to accept its licence."""
+
+    @property
+    def name(self) -> str:
+        """Under which it is installed."""
+        return spec_of(self.repository, self.files).name
+
+
+class HubModels(StoreMessage, frozen=True):
+    """Reply to Search."""
+
+    models: list[HubModel] = []
+    left_out: int = 0
+    """Found, but of a kind or layout that does not run here."""
+
+
 class FoundModels(StoreMessage, frozen=True):
     """Reply to Find."""
 
@@ -238,8 +288,8 @@ class Transfer(StoreMessage, frozen=True):
     """While waiting: why, and for how long."""
 
 
-StoreRequest = Fetch | AtRate | TakeIn | Remove | Look | Find | AskRelease
-StoreReply = Kept | AtRate | Removed | Contents | FoundModels | ReleaseSays
+StoreRequest = Fetch | AtRate | TakeIn | Remove | Look | Find | Search | AskRelease
+StoreReply = Kept | AtRate | Removed | Contents | FoundModels | HubModels | ReleaseSays
 StoreProgress = Transfer
 
 

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.core.models import ModelSpec, Package
+from sapo_desktop.core.models import Installed, ModelSpec, Package
 from sapo_desktop.core.resources import resource
 from sapo_desktop.models.fit.shape import Architecture, ModelShape
 
@@ -65,6 +65,12 @@ class Entry(CatalogueRecord, frozen=True, kw_only=True):
     """Inside the program: nothing to download."""
     unverified: list[Fact] = []
     """Facts from memory."""
+
+    def is_in(self, model: Installed) -> bool:
+        """Whether this installed model is it, under whatever name: by name, source, or the hash of its package's
+        file."""
+        packaged = self.package is not None and any(f.sha256 == self.package.sha256 for f in model.files.values())
+        return packaged or model.name == self.id or (bool(self.repository) and model.source == self.repository)
 
     @property
     def exact_parameters(self) -> int:

@@ -1,14 +1,17 @@
-"""A model on disk, as models/fit/ways.py needs to know it: read from its config.json, or from a GGUF file's header."""
+"""A model as models/fit/ways.py needs to know it: read from its config.json or a GGUF file's header, or supposed from
+what the hub's list says."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import msgspec
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.files.gguf import ARCHITECTURES, is_gguf, parts_of
-from sapo_desktop.models.catalogue import BITS_A_WEIGHT
+from sapo_desktop.core.models import HubModel
+from sapo_desktop.models.catalogue import BITS_A_WEIGHT, model_catalogue
 from sapo_desktop.models.files.folder import LONGEST_CONTEXT, read_json
 from sapo_desktop.models.files.gguf_file import check_gguf
 from sapo_desktop.models.fit.shape import shape_of
@@ -25,6 +28,29 @@ def describe(path: Path) -> Model:
     return _gguf(path) if is_gguf(path) else _folder(path)
 
 
+def supposed(found: HubModel) -> Model:
+    """A model of the hub, which says how many parameters it has and of what kind it is: as the catalogue's nearest of
+    that kind, with as many layers as make up the difference."""
+    entries = [entry for entry in model_catalogue().models if not entry.shipped]
+    alike = [entry for entry in entries if entry.architecture == found.architecture] or entries
+    nearest = min(alike, key=lambda entry: abs(math.log(entry.exact_parameters / found.parameters)))
+    shape = nearest.shape
+    rest = found.parameters - (nearest.exact_parameters - shape.linear_weights)
+    return Model(
+        id=found.repository,
+        shape=msgspec.structs.replace(shape, layers=max(1, round(rest * shape.layers / shape.linear_weights))),
+        architecture=nearest.architecture,
+        context=nearest.context,
+        gguf={AS_IT_IS: found.bytes} if found.kind == "gguf" else _sizes(found.parameters),
+        trainable=bool(found.architecture),
+    )
+
+
+def _sizes(parameters: int) -> dict[str, int]:
+    """Bytes that llama.cpp would hold, by number format."""
+    return {name: int(parameters * bits / 8) for name, bits in BITS_A_WEIGHT.items()}
+
+
 def _folder(path: Path) -> Model:
     config = read_json(path / "config.json")
     match config.get("architectures"), config.get("max_position_embeddings"):
@@ -36,13 +62,12 @@ def _folder(path: Path) -> Model:
                 path=str(path / "config.json"),
             )
     shape, shipped = shape_of(config), path == starter_folder()
-    numbers = shape.parameters(architecture)
     return Model(
         id=STARTER if shipped else path.name,
         shape=shape,
         architecture=architecture,
         context=context,
-        gguf={name: int(numbers * bits / 8) for name, bits in BITS_A_WEIGHT.items()},
+        gguf=_sizes(shape.parameters(architecture)),
         shipped=shipped,
     )
 

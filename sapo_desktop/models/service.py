@@ -1,7 +1,7 @@
 """The process that handles model files, and asks for newer releases. A service as worker/hosts/protocol.py says.
 
-It is started for one piece of work and ended after it; to cancel is to end it, at any moment. Only a download opens a
-socket.
+It is started for one piece of work and ended after it; to cancel is to end it, at any moment. Only downloads
+and searches open a socket.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from sapo_desktop.core.errors import AccessRefused, DownloadError, ModelError, N
 from sapo_desktop.core.models import (
     AskRelease,
     AtRate,
+    Contents,
     Fetch,
     Find,
     Kept,
@@ -25,6 +26,7 @@ from sapo_desktop.core.models import (
     ModelSpec,
     Remove,
     Removed,
+    Search,
     StoreReply,
     StoreRequest,
     TakeIn,
@@ -35,6 +37,7 @@ from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.core.sentences import joined, sentence
 from sapo_desktop.models.catalogue import catalogue_specs
 from sapo_desktop.models.files.importing import take_in
+from sapo_desktop.models.files.locate import at_hand
 from sapo_desktop.models.files.store import Store
 from sapo_desktop.models.found import find
 
@@ -60,7 +63,15 @@ class ModelFiles:
             case Remove(folder=folder, name=name):
                 return Removed(name=name, bytes=Store(Path(folder)).remove(name))
             case Look(folder=folder):
-                return Store(Path(folder)).contents()
+                store = Store(Path(folder))
+                if not request.reference:
+                    return store.contents()
+                found = at_hand(store, _spec(request))
+                return Contents(models=[] if found is None else [found])
+            case Search(words=words, access=access):
+                from sapo_desktop.models.search import search
+
+                return search(words, access)
             case Find():
                 return find()
             case AskRelease():
@@ -104,7 +115,7 @@ def _from_package(
     return msgspec.structs.replace(kept, notes=[said, *kept.notes])
 
 
-def _spec(request: Fetch) -> ModelSpec:
+def _spec(request: Fetch | Look) -> ModelSpec:
     if "/" in request.reference:
         return spec_of(request.reference, request.files)
     catalogue = catalogue_specs()

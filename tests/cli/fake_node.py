@@ -346,7 +346,7 @@ class FakeDoor(Door):
         if isinstance(request, GetFit):
             machine = described(request.ram, request.vram, self.machine)
             return FitIs(fit=fit(machine, model_catalogue(), self.node.settings))
-        return CatalogueIs(models=badges(self.machine, model_catalogue(), self.node.settings, frozenset()))
+        return CatalogueIs(models=badges(self.machine, model_catalogue(), self.node.settings, []))
 
 
 def _checkpoints() -> list[replies.CheckpointInfo]:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core import settings_file
+from sapo_desktop.core.fitting import Estimate
 from sapo_desktop.core.models import Contents, Found, Installed, KeptFile, Transfer, Unfinished
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.processes import python_environment
@@ -24,7 +25,7 @@ from sapo_desktop.worker.control.messages.replies import Reply
 from sapo_desktop.worker.control.messages.requests import Request
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
-from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, with_a_network
+from tests.models.hub_server import FakeHub, Fault, Repo, gguf_hit, running_hub, safetensors_hit, with_a_network
 from tests.models.small_models import gguf, transformers_files
 
 REPO = "someone/small"
@@ -53,6 +54,16 @@ class LibraryNode(FakeNode):
             case models.FindModels():
                 found = Found(program="Ollama", name="tiny:1b", path="/blobs/sha256-1", kind="gguf", bytes=9_000_000)
                 return models.FoundAre(models=[found], notes=["Jan has not finished x: let it finish there."])
+            case models.GetEstimates(models=names):
+                takes = Estimate(
+                    parameters=10**9,
+                    badge="fits",
+                    estimate=2 * 10**9,
+                    free=8 * 10**9,
+                    way="answers",
+                    round_seconds=95.0,
+                )
+                return models.EstimatesAre(estimates=dict.fromkeys(names, takes))
             case models.RemoveModel(name=name):
                 self.requests.append(request)
                 return models.ModelRemoved(name=name, bytes=1_500_000)
@@ -130,6 +141,41 @@ def test_in_silo_nothing_is_asked(alone: Words, hub: FakeHub) -> None:
     keep(alone.folder, hub, silo=True)
     assert alone("models", "download", REPO) == 1
     assert "in silo: no network at all" in alone.stderr and "models import PATH" in alone.stderr
+    assert hub.asked == []
+
+
+def test_a_search_lists_what_runs_here_with_memory_and_time(alone: Words, hub: FakeHub) -> None:
+    hub.found = [
+        safetensors_hit("someone/small", 134_000_000),
+        gguf_hit("someone/small-GGUF", 134_000_000, "gemma3", gated="auto"),
+        safetensors_hit("someone/smallest", 10**9, "MambaForCausalLM"),
+    ]
+    assert alone("models", "search", "Some", "--json") == 0
+    small, file, left = alone.lines
+    assert (small["event"], small["repository"], small["learns"], small["badge"]) == (
+        "hub_model",
+        "someone/small",
+        True,
+        "fits",
+    )
+    assert isinstance(small["round_seconds"], float) and isinstance(small["needs"], int)
+    assert (file["files"], file["learns"], file["round_seconds"]) == (["small.Q8_0.gguf"], False, None)
+    assert left == {"event": "left_out", "count": 1}
+    assert alone("models", "search", "someone", "small") == 0 and "no model of these words" in alone.stdout
+    hub.found[0]["id"] = "someone small/x"
+    assert alone("models", "search", "small") == 0
+    assert "someone/small-GGUF --file small.Q8_0.gguf" in alone.stdout and "(account)" in alone.stdout
+    assert alone("models", "search", "x" * 201) == 2
+    hub.plan("search", Fault(instead=b"<html>"))
+    assert alone("models", "search", "small") == 1 and "does not answer as a hub does" in alone.stderr
+
+
+def test_in_silo_nothing_is_searched_and_what_is_here_is_no_failure(alone: Words, hub: FakeHub) -> None:
+    assert alone("models", "download", REPO) == 0
+    keep(alone.folder, hub, silo=True)
+    hub.asked.clear()
+    assert alone("models", "search", "small") == 1 and "nothing is searched" in alone.stderr
+    assert alone("models", "download", REPO) == 0 and "It was installed already." in alone.stdout
     assert hub.asked == []
 
 
@@ -215,6 +261,9 @@ def test_models_of_other_programs_are_listed_with_how_to_use_them(run: Words, no
     assert run("models", "find") == 0
     assert "tiny:1b" in run.stdout and "Ollama" in run.stdout and "9.0 MB" in run.stdout
     assert "--model /blobs/sha256-1" in run.stdout and "Jan has not finished" in run.stdout
+    assert "2.0 GB" in run.stdout and "~1m 35s" in run.stdout and "fits" in run.stdout
+    assert run("models", "find", "--json") == 0
+    assert (run.lines[0]["needs"], run.lines[0]["round_seconds"]) == (2 * 10**9, 95)
 
 
 def test_without_a_node_they_are_looked_for_here(alone: Words, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

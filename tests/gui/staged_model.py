@@ -5,23 +5,27 @@ from functools import cache
 import msgspec
 
 from sapo_desktop.core.fitting import Fit, ModelBadge
-from sapo_desktop.core.models import Contents, Found, Installed, KeptFile, Transfer, Unfinished
+from sapo_desktop.core.models import Contents, Found, HubModel, Installed, KeptFile, Transfer, Unfinished
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
-from sapo_desktop.models.fit.fit import badges, fit
+from sapo_desktop.models.describe import supposed
+from sapo_desktop.models.fit.fit import badges, estimate, fit
 from sapo_desktop.system.hardware import Gpu
 from sapo_desktop.worker.control.messages.facts import GetModelInfo, ModelInfo
 from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
     CatalogueIs,
     DownloadModel,
+    EstimatesAre,
     FindModels,
     FitIs,
     FoundAre,
     GetCatalogue,
+    GetEstimates,
     GetFit,
     GetModels,
+    HubModelsAre,
     ImportModel,
     ModelFailed,
     ModelInstalled,
@@ -29,6 +33,7 @@ from sapo_desktop.worker.control.messages.models import (
     ModelRemoved,
     ModelsAre,
     RemoveModel,
+    SearchHub,
     SetHubToken,
 )
 from sapo_desktop.worker.control.messages.replies import CheckpointInfo, Checkpoints, Evaluated, Exported, Ok
@@ -56,11 +61,6 @@ def a_fit(hardware_with_card: bool = False) -> Fit:
     return fit(hardware, model_catalogue(), Settings(), llama_cpp=True)
 
 
-@cache
-def catalogue() -> tuple[ModelBadge, ...]:
-    return tuple(badges(LAPTOP, model_catalogue(), Settings(), frozenset({"smollm2-135m"}), llama_cpp=True))
-
-
 def installed(name: str, source: str, size: int, kind: str = "transformers") -> Installed:
     file = KeptFile(bytes=size, sha256="ab" * 32)
     files = {"model.safetensors": file}
@@ -75,6 +75,13 @@ CONTENTS = Contents(
     unfinished=[Unfinished(name="qwen2.5-0.5b", bytes=350_000_000)],
     damaged={"old-model": "Its manifest does not name model.safetensors: import it again."},
 )
+
+
+@cache
+def catalogue() -> tuple[ModelBadge, ...]:
+    return tuple(badges(LAPTOP, model_catalogue(), Settings(), CONTENTS.models, llama_cpp=True))
+
+
 INFO = ModelInfo(
     name="starter",
     kind="transformers",
@@ -147,6 +154,55 @@ FOUND = Found(
 )
 
 
+HITS = [
+    HubModel(
+        repository=repository,
+        kind=kind,  # type: ignore[arg-type]
+        files=files,
+        architecture=architecture,
+        parameters=parameters,
+        bytes=size,
+        downloads=downloads,
+        licence=licence,
+        gated=gated,
+    )
+    for repository, kind, files, architecture, parameters, size, downloads, licence, gated in (
+        (
+            "o/small-chat",
+            "transformers",
+            (),
+            "LlamaForCausalLM",
+            362_000_000,
+            724_000_000,
+            812_000,
+            "apache-2.0",
+            False,
+        ),
+        (
+            "o/small-chat-GGUF",
+            "gguf",
+            ("s.Q8_0.gguf",),
+            "LlamaForCausalLM",
+            362_000_000,
+            386_000_000,
+            92_000,
+            "",
+            False,
+        ),
+        ("p/small-8b", "transformers", (), "Qwen3ForCausalLM", 8_190_000_000, 16_381_000_000, 41_000, "llama3.2", True),
+        ("p/small-gemma-GGUF", "gguf", ("g.Q8_0.gguf",), "", 999_000_000, 1_062_000_000, 8_000, "gemma", False),
+    )
+]
+
+
+def estimates(request: GetEstimates) -> EstimatesAre:
+    """As the worker would tell them."""
+    known = {hit.repository: estimate(supposed(hit), LAPTOP, Settings()) for hit in request.hub}
+    return EstimatesAre(
+        estimates=known | {name: estimate(supposed(HITS[1]), LAPTOP, Settings()) for name in request.models}
+    )
+
+
 def stage(bridge: StageBridge) -> None:
     """Everything goes well."""
     bridge.replies.update(
@@ -156,6 +212,8 @@ def stage(bridge: StageBridge) -> None:
             GetCatalogue: CatalogueIs(models=list(catalogue()), disk_free=68_724_000_000),
             GetModels: ModelsAre(folder="/home/me/models", contents=CONTENTS),
             FindModels: FoundAre(models=[FOUND]),
+            GetEstimates: estimates,
+            SearchHub: HubModelsAre(models=HITS, left_out=17),
             ListCheckpoints: checkpoints(),
             Evaluate: Evaluated(report=REPORT),
             RollBack: Ok(text="Back at 800; kept as checkpoint 901. Rounds count on."),

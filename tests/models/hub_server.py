@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import huggingface_hub.constants
 import pytest
 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
-Place = Literal["listing", "head", "file", "cdn"]
-"""The list of files; HEAD of a file; GET of a small file at the hub; GET of a large one at the CDN."""
+Place = Literal["search", "listing", "head", "file", "cdn"]
+"""What a search finds; the list of files; HEAD of a file; GET of a small file at the hub, of a large one at the CDN."""
 
 
 def with_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,6 +44,8 @@ class Fault:
     chop: int = 0
     """Bytes that are missing at the end, with a Content-Length that says so (the hub said more)."""
     extra: bytes = b""
+    instead: bytes | None = None
+    """The whole body."""
     flip: int | None = None
     """Place of a byte (in the whole file) that arrives wrong."""
     whole: bool = False
@@ -95,6 +97,8 @@ class FakeHub:
 
     def __init__(self) -> None:
         self.repos: dict[str, Repo] = {}
+        self.found: list[dict[str, object]] = []
+        """What its search lists."""
         self.asked: list[Asked] = []
         self.refuse_signature = 0
         """So many signed addresses are no longer good when they are used."""
@@ -191,7 +195,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = b"no"
         else:
             status, headers, body = self._ranged(fault, status, headers, body)
-        body = body[: len(body) - fault.chop] + fault.extra
+        body = body[: len(body) - fault.chop] + fault.extra if fault.instead is None else fault.instead
         headers = {"Content-Length": str(len(body)), **headers, **fault.headers}
         try:
             self._head(fault, status, {key: value for key, value in headers.items() if value})
@@ -244,7 +248,10 @@ class _Handler(BaseHTTPRequestHandler):
 class _HubHandler(_Handler):
     def do_GET(self) -> None:
         path = unquote(urlsplit(self.path).path)
-        if match := re.fullmatch(r"/api/models/([^/]+/[^/]+)/revision/(.+)", path):
+        if path == "/api/models":
+            self.hub.note("search", self)
+            self._search()
+        elif match := re.fullmatch(r"/api/models/([^/]+/[^/]+)/revision/(.+)", path):
             self.hub.note("listing", self)
             self._listing(match[1], match[2])
         elif match := re.fullmatch(r"/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path):
@@ -255,6 +262,14 @@ class _HubHandler(_Handler):
             self.answer(Fault(status=404), 404, {}, b"")
 
     do_HEAD = do_GET  # noqa: N815  the name that http.server looks for
+
+    def _search(self) -> None:
+        """What the hub was given to find, where the words are in the name."""
+        asked = parse_qs(urlsplit(self.path).query)
+        words = asked.get("search", [""])[0].lower()
+        found = [one for one in self.hub.found if words in str(one.get("id")).lower()]
+        body = json.dumps(found[: int(asked["limit"][0])]).encode()
+        self.answer(self.hub.next_fault("search"), 200, {"Content-Type": "application/json"}, body)
 
     def _listing(self, name: str, revision: str) -> None:
         fault = self.hub.next_fault("listing")
@@ -328,3 +343,36 @@ def _sibling(repo: Repo, name: str, content: bytes) -> dict[str, object]:
         about["size"] = repo.claimed or len(content)
         about["lfs"] = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content), "pointerSize": 130}
     return about
+
+
+def safetensors_hit(
+    name: str, parameters: int, architecture: str = "LlamaForCausalLM", **more: object
+) -> dict[str, object]:
+    """A result of a search: a model in transformers' layout, with fields of the hub."""
+    files = ("config.json", "tokenizer.json", "model.safetensors", "README.md")
+    return {
+        "_id": "c0ffee",
+        "id": name,
+        "siblings": [{"rfilename": file} for file in files],
+        "config": {"architectures": [architecture], "model_type": "llama", "tokenizer_config": {}},
+        "safetensors": {"parameters": {"BF16": parameters}, "total": parameters},
+        "tags": ["transformers", "safetensors", "license:apache-2.0"],
+        "downloads": 1000,
+        "gated": False,
+        **more,
+    }
+
+
+def gguf_hit(name: str, parameters: int, architecture: str = "llama", **more: object) -> dict[str, object]:
+    """The same of a repository with GGUF files."""
+    files = [f"small.{quantisation}.gguf" for quantisation in ("Q4_K_M", "Q8_0", "F16", "IQ2_XS")]
+    return {
+        "_id": "c0ffee",
+        "id": name,
+        "siblings": [{"rfilename": file} for file in ("README.md", *files)],
+        "gguf": {"total": parameters, "architecture": architecture, "context_length": 8192},
+        "tags": ["gguf", "license:mit"],
+        "downloads": 10,
+        "gated": False,
+        **more,
+    }

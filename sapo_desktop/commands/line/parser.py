@@ -228,7 +228,9 @@ def _models(commands: Commands[Parser]) -> None:
     actions = _group(commands, "models", "fitting:show_models", "list the models that a node can be started with")
     _command(actions, "list", "fitting:show_models", "list the catalogue: what fits here, with sizes and licences")
     _command(actions, "installed", "library:show", "list installed models and unfinished downloads")
-    _command(actions, "find", "library:find", "list models that other programs have on this computer")
+    _command(actions, "find", "fitting:find", "list models that other programs have on this computer")
+    search = _command(actions, "search", "fitting:search", "list models of the hub that run here, by words")
+    search.add_argument("words", metavar="WORDS", nargs="+")
     download = _command(actions, "download", "library:download", "download a model, or continue with its download")
     download.add_argument("model", metavar="MODEL", help="a name of the catalogue, OWNER/NAME or OWNER/NAME@REVISION")
     download.add_argument(

@@ -70,7 +70,7 @@ class NextModelCard(Banner):
         if self._offered is None:
             return
         if self._offered.downloaded:
-            self._use(self._offered.id)
+            self._use(self._offered.here)
         else:
             self._fetching = self._offered.id
             self._bridge.ask(DownloadModel(model=self._offered.id), lambda reply: self.refresh(), of=self)

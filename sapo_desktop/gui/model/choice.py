@@ -8,11 +8,12 @@ from dataclasses import replace
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
-from sapo_desktop.core.fitting import ModelBadge, Way
-from sapo_desktop.core.models import Contents
+from sapo_desktop.core.fitting import Estimate, Way
+from sapo_desktop.core.models import Contents, installed_name
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.link.inquiry import Inquiry
+from sapo_desktop.gui.model.hub import HubSearch
 from sapo_desktop.gui.model.model_list import ModelRow, best_here, filtered, model_rows
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
@@ -29,6 +30,7 @@ from sapo_desktop.worker.control.messages.models import (
     FindModels,
     FoundAre,
     GetCatalogue,
+    GetEstimates,
     GetModels,
     ModelProgressed,
     ModelsAre,
@@ -54,17 +56,23 @@ class ModelsCard(Card):
         self._view = view
         self._rows: list[ModelRow] = []
         self._which = Segments(
-            tr("Models shown"), [("all", tr("All")), ("here", tr("On this computer")), ("fit", tr("Fits"))], "all"
+            tr("Models shown"),
+            [("all", tr("All")), ("here", tr("On this computer")), ("fit", tr("Fits")), ("hub", tr("On the hub"))],
+            "all",
         )
         self._which.chosen.connect(lambda which: self._fill())
+        self.search = HubSearch(view, bridge, self.refresh)
         self.table = Table(tr("Models"), _headings(view), rows_shown=8, same=lambda row: row.name)
         self.table.pointed.connect(self._point)
         self.details = ModelDetails(view)
         self.catalogue = Inquiry(bridge, GetCatalogue, self, self.refresh)
         self.models = Inquiry(bridge, GetModels, self, self.refresh)
         self.found = Inquiry(bridge, FindModels, self, self.refresh)
+        self.estimates = Inquiry(bridge, lambda: self._strangers, self, self.refresh)
+        """What models take that the catalogue does not have."""
+        self._strangers = GetEstimates()
         troubles = (self.catalogue.trouble, self.models.trouble, self.found.trouble)
-        self.add(*troubles, self._which, self.table, self.details, *parts)
+        self.add(*troubles, self._which, self.search, self.table, self.details, *parts)
         self._chosen = ""
         """What is to be selected once it is in the list."""
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -74,6 +82,8 @@ class ModelsCard(Card):
         self.catalogue.ask()
         self.models.ask()
         self.found.ask()
+        if self._strangers != GetEstimates():
+            self.estimates.ask()
 
     def refresh(self) -> None:
         """The worker answered, or settings changed: another model may be at work, or downloads be forbidden."""
@@ -88,13 +98,29 @@ class ModelsCard(Card):
         badges = catalogue.models if catalogue is not None else []
         found: FoundAre | None = self.found.reply
         others = found.models if found is not None else []
-        rows = model_rows(badges, models.contents if models is not None else Contents(), at_work, later, others)
+        contents = models.contents if models is not None else Contents()
+        takes = self.estimates.reply.estimates if self.estimates.reply is not None else {}
+        rows = model_rows(badges, contents, at_work, later, others, self.search.found, takes)
+        self._estimate(rows)
         if (working := self.under_way) is not None:
-            rows = [replace(row, transfer=working.transfer) if row.name == working.model else row for row in rows]
+            names = {working.model, installed_name(working.model)}
+            hits = {row.name for row in rows if row.hit is not None and row.hit.repository == working.model}
+            rows = [replace(row, transfer=working.transfer) if row.name in names | hits else row for row in rows]
         if rows != self._rows:
             self._rows = rows
             self._fill()
+        self.search.refresh()
         self._point()
+
+    def _estimate(self, rows: list[ModelRow]) -> None:
+        """Ask what those take that the catalogue does not have, where they are others than before."""
+        if self.catalogue.reply is None:
+            return
+        here = [row.name for row in rows if row.badge is None and row.here]
+        strangers = GetEstimates(models=here, hub=[row.hit for row in rows if row.hit is not None])
+        if strangers != self._strangers:
+            self._strangers = strangers
+            self.estimates.ask()
 
     @property
     def best_here(self) -> str:
@@ -124,9 +150,11 @@ class ModelsCard(Card):
         menu.popup(self.table.viewport().mapToGlobal(at))
 
     def _fill(self) -> None:
-        if any(row.name == self._chosen for row in self._rows) and self._which.current == "fit":
-            self._which.show_choice("all")
         shown = filtered(self._rows, self._which.current)
+        if all(row.name != self._chosen for row in shown) and any(row.name == self._chosen for row in self._rows):
+            self._which.show_choice("all")
+            shown = filtered(self._rows, "all")
+        self.search.setVisible(self._which.current == "hub")
         self.table.set_rows(shown)
         if any(row.name == self._chosen for row in shown):
             self.table.select([self._chosen])
@@ -140,17 +168,17 @@ class ModelsCard(Card):
 
 
 def _headings(view: View) -> list[Heading]:
-    def of_badge(words: Callable[[ModelBadge], str]) -> Callable[[ModelRow], str]:
-        return lambda item: words(item.badge) if item.badge is not None else numbers.NOTHING
+    def of_estimate(words: Callable[[Estimate], str]) -> Callable[[ModelRow], str]:
+        return lambda item: words(item.takes) if item.takes is not None else numbers.NOTHING
 
     def badge_icon(item: ModelRow) -> tuple[str, str] | None:
-        if item.badge is None:
+        if item.takes is None:
             return None
-        return model_words.BADGE_ICONS[item.badge.badge], model_words.BADGE_TONES[item.badge.badge]
+        return model_words.BADGE_ICONS[item.takes.badge], model_words.BADGE_TONES[item.takes.badge]
 
     def pace_icon(item: ModelRow) -> tuple[str, str] | None:
-        seconds = item.badge.round_seconds if item.badge is not None else 0
-        if not seconds:
+        seconds = item.takes.round_seconds if item.takes is not None else 0
+        if not seconds or item.only_answers:
             return None
         if seconds <= view.settings.round_most:
             return "check", "accent"
@@ -161,7 +189,7 @@ def _headings(view: View) -> list[Heading]:
         Heading(tr("State"), model_words.state_words, icon=lambda item: _STATE_ICONS.get(item.state)),
         Heading(
             tr("Memory"),
-            of_badge(model_words.badge_words),
+            of_estimate(model_words.badge_words),
             lambda item: item.fit_order,
             icon=badge_icon,
             about=tr("Whether the memory is enough for it to learn here"),
@@ -169,15 +197,15 @@ def _headings(view: View) -> list[Heading]:
         ),
         number(
             tr("Takes"),
-            lambda item: item.badge.estimate if item.badge is not None else None,
+            lambda item: item.takes.estimate if item.takes is not None else None,
             numbers.size,
             about=tr("Memory, to learn"),
             spare=2,
         ),
         Heading(
             tr("A round"),
-            lambda item: numbers.span(item.badge.round_seconds or None if item.badge is not None else None),
-            lambda item: item.badge.round_seconds if item.badge is not None else 0.0,
+            lambda item: _round_words(item),
+            lambda item: item.takes.round_seconds if item.takes is not None else 0.0,
             right=True,
             about=tr("Seconds or minutes that a round takes here, estimated"),
             icon=pace_icon,
@@ -185,13 +213,24 @@ def _headings(view: View) -> list[Heading]:
         ),
         Heading(
             tr("Parameters"),
-            of_badge(lambda badge: model_words.parameters(badge.parameters)),
-            lambda item: item.badge.parameters if item.badge is not None else None,
+            of_estimate(lambda takes: model_words.parameters(takes.parameters)),
+            lambda item: item.takes.parameters if item.takes is not None else None,
             right=True,
             spare=3,
         ),
-        Heading(tr("Licence"), of_badge(lambda badge: badge.licence), spare=4),
+        Heading(tr("Licence"), _licence, spare=4),
     ]
+
+
+def _round_words(item: ModelRow) -> str:
+    if item.only_answers:
+        return tr("answers only")
+    return numbers.span(item.takes.round_seconds or None if item.takes is not None else None)
+
+
+def _licence(item: ModelRow) -> str:
+    told = item.badge.licence if item.badge is not None else item.hit.licence if item.hit is not None else ""
+    return told or numbers.NOTHING
 
 
 class ModelDetails(Card):
@@ -262,9 +301,9 @@ class ModelDetails(Card):
 
     def _show_chips(self, shown: ModelRow, *, recommended: bool) -> None:
         chips = []
-        if shown.badge is not None:
-            tone = model_words.BADGE_TONES[shown.badge.badge]
-            chips.append(chip(model_words.badge_words(shown.badge), tone))  # type: ignore[arg-type]
+        if shown.takes is not None:
+            tone = model_words.BADGE_TONES[shown.takes.badge]
+            chips.append(chip(model_words.badge_words(shown.takes), tone))  # type: ignore[arg-type]
         if shown.state != "not here":
             tone = {"damaged": "danger", "unfinished": "warning"}.get(shown.state, "accent")
             chips.append(chip(model_words.state_words(shown), tone))  # type: ignore[arg-type]
@@ -272,8 +311,7 @@ class ModelDetails(Card):
             chips.append(chip(tr("Chosen for this computer"), "accent"))
         if shown.needs_account:
             chips.append(chip(tr("Needs an account"), "warning"))
-        held = shown.installed or shown.found
-        if held is not None and held.only_answers:
+        if shown.only_answers:
             chips.append(chip(tr("Answers only"), "warning"))
         old, self._chips = self._chips, holding(Flow(*chips))
         self._middle.replaceWidget(old, self._chips)
@@ -289,7 +327,8 @@ class ModelDetails(Card):
         self.use_button.setVisible(shown.state == "here" or (back and self._other_is_next))
         self.use_button.setEnabled(self._view.settable)
         self.download_button.set_text(tr("Go on downloading") if shown.state == "unfinished" else tr("Download"))
-        self.download_button.setVisible(shown.badge is not None and shown.state in ("not here", "unfinished"))
+        known = shown.badge is not None or shown.hit is not None
+        self.download_button.setVisible(known and shown.state in ("not here", "unfinished"))
         self.download_button.setEnabled(attached and not self._view.silo and not working)
         removable = not shown.shipped and shown.found is None
         self.remove_button.setVisible(removable and shown.state in ("here", "unfinished", "damaged"))
@@ -311,20 +350,26 @@ def _other(shown: ModelRow) -> str:
         return tr("{program} keeps it on this computer. It is used there, and never changed.").format(
             program=shown.found.program
         )
+    if shown.hit is not None and shown.state == "not here":
+        count = numbers.count(shown.hit.downloads)
+        return tr("Of the hub, downloaded {count} times in the last month. Its memory and time are estimated.").format(
+            count=count
+        )
     if shown.installed is None:
         return tr("A download or import that was cut short.")
-    return tr("Not of the catalogue: how much memory it takes shows when it is loaded.")
+    return tr("Not of the catalogue.")
 
 
 def _facts(shown: ModelRow, disk_free: int) -> str:
     said = []
-    if shown.badge is not None:
-        said.append(model_words.needs_words(shown.badge))
-        if shown.badge.round_seconds:
-            span = numbers.span(shown.badge.round_seconds)
+    if (takes := shown.takes) is not None:
+        said.append(model_words.needs_words(takes, only_answers=shown.only_answers))
+        if takes.round_seconds:
+            span = numbers.span(takes.round_seconds)
             said.append(tr("A round takes some {span}, estimated.").format(span=span))
-        said.append(tr("{parameters} parameters.").format(parameters=model_words.parameters(shown.badge.parameters)))
-        said.append(tr("Licence: {licence}.").format(licence=shown.badge.licence))
+        said.append(tr("{parameters} parameters.").format(parameters=model_words.parameters(takes.parameters)))
+    if (licence := _licence(shown)) != numbers.NOTHING:
+        said.append(tr("Licence: {licence}.").format(licence=licence))
     if shown.bytes:
         said.append(tr("{size} on this computer.").format(size=numbers.size(shown.bytes)))
     elif shown.to_download and shown.state == "not here":
@@ -350,6 +395,8 @@ def _source(shown: ModelRow) -> str:
         return f"{held.source}@{held.revision[:12]}" if held.revision else held.source
     if shown.found is not None:
         return shown.found.path
+    if shown.hit is not None:
+        return " ".join((shown.hit.repository, *shown.hit.files)) if shown.hit.files else ""
     return shown.badge.repository if shown.badge is not None else shown.name
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from sapo_desktop.core.fitting import Badge, ModelBadge
-from sapo_desktop.core.models import Contents, Found, Installed, Transfer, installed_name
+from sapo_desktop.core.fitting import Badge, Estimate, ModelBadge
+from sapo_desktop.core.models import Contents, Found, HubModel, Installed, Transfer, installed_name
 from sapo_desktop.core.sentences import Text
 
 RowState = Literal["at work", "next", "here", "unfinished", "damaged", "not here"]
@@ -29,6 +29,10 @@ class ModelRow:
     state: RowState
     badge: ModelBadge | None = None
     """What the catalogue knows; nothing of other models."""
+    takes: Estimate | None = None
+    """What it takes here, once that is known."""
+    hit: HubModel | None = None
+    """What the hub says of it."""
     installed: Installed | None = None
     found: Found | None = None
     """Where another program keeps it."""
@@ -51,21 +55,35 @@ class ModelRow:
 
     @property
     def needs_account(self) -> bool:
-        return self.badge is not None and self.badge.gate != "open"
+        return self.badge.gate != "open" if self.badge is not None else self.hit is not None and self.hit.gated
+
+    @property
+    def only_answers(self) -> bool:
+        """Whether its kind cannot learn here."""
+        held = self.installed or self.found
+        return bool(held.only_answers) if held is not None else self.hit is not None and not self.hit.architecture
 
     @property
     def to_download(self) -> int:
         """About so many bytes; 0 where nobody knows, or there is nothing to download."""
+        if self.hit is not None:
+            return self.hit.bytes
         return BYTES_A_PARAMETER * self.badge.parameters if self.badge is not None and not self.shipped else 0
 
     @property
     def fit_order(self) -> int:
         """From what fits to what does not; what is not known comes last."""
-        return _BADGES.index(self.badge.badge) if self.badge is not None else len(_BADGES)
+        return _BADGES.index(self.takes.badge) if self.takes is not None else len(_BADGES)
 
 
 def model_rows(
-    badges: Sequence[ModelBadge], contents: Contents, at_work: str, chosen: str, found: Sequence[Found] = ()
+    badges: Sequence[ModelBadge],
+    contents: Contents,
+    at_work: str,
+    chosen: str,
+    found: Sequence[Found] = (),
+    hits: Sequence[HubModel] = (),
+    takes: Mapping[str, Estimate] | None = None,
 ) -> list[ModelRow]:
     """All of them: those at hand first, each kind in the catalogue's order, then by name.
 
@@ -73,6 +91,8 @@ def model_rows(
         at_work: the setting `model` in force.
         chosen: what it is once the round in hand is done.
         found: models of other programs.
+        hits: what was searched for on the hub.
+        takes: what models take that the catalogue does not have, by name, path or repository.
     """
     working, later = installed_name(at_work) or at_work, installed_name(chosen) or chosen
     installed = {model.name: model for model in contents.models}
@@ -89,7 +109,8 @@ def model_rows(
             return "damaged"
         return "unfinished" if name in unfinished else "not here"
 
-    known = {badge.id: badge for badge in badges}
+    known = {badge.here or badge.id: badge for badge in badges}
+    takes = takes or {}
     rows = []
     for name in [*known, *sorted({*installed, *unfinished, *contents.damaged} - known.keys())]:
         badge, kept = known.get(name), installed.get(name)
@@ -99,15 +120,30 @@ def model_rows(
                 title=badge.name if badge is not None else name,
                 state=state(name, kept is not None or (badge is not None and badge.downloaded)),
                 badge=badge,
+                takes=badge or takes.get(name),
                 installed=kept,
                 bytes=kept.bytes if kept is not None else unfinished.get(name, 0),
                 problem=contents.damaged.get(name, ""),
             )
         )
     rows += [
-        ModelRow(name=one.path, title=one.name, state=state(one.path, here=True), found=one, bytes=one.bytes)
+        ModelRow(
+            name=one.path,
+            title=one.name,
+            state=state(one.path, here=True),
+            found=one,
+            bytes=one.bytes,
+            takes=takes.get(one.path),
+        )
         for one in found
     ]
+    listed = {row.name: at for at, row in enumerate(rows)}
+    for hit in hits:
+        if (at := listed.get(hit.name)) is not None:
+            rows[at] = replace(rows[at], hit=hit, takes=rows[at].takes or takes.get(hit.repository))
+        else:
+            found_here = ModelRow(name=hit.name, title=hit.repository, state="not here", hit=hit)
+            rows.append(replace(found_here, takes=takes.get(hit.repository)))
     return sorted(rows, key=lambda row: _ORDER.index(row.state))
 
 
@@ -118,10 +154,13 @@ def best_here(rows: Sequence[ModelRow]) -> str:
 
 
 def filtered(rows: Sequence[ModelRow], which: str) -> list[ModelRow]:
-    """`all` of them, those that are `here`, or those that would `fit`."""
+    """`all` of them, those that are `here`, those that would `fit`, or what was found on the `hub`."""
     match which:
+        case "hub":
+            order = {row.name: -row.hit.downloads for row in rows if row.hit is not None}
+            return sorted((row for row in rows if row.hit is not None), key=lambda row: order[row.name])
         case "here":
             return [row for row in rows if row.state != "not here"]
         case "fit":
-            return [row for row in rows if row.badge is not None and row.badge.badge != "too big"]
-    return list(rows)
+            rows = [row for row in rows if row.takes is not None and row.takes.badge != "too big"]
+    return [row for row in rows if row.hit is None or row.state != "not here"]

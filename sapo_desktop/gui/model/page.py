@@ -177,7 +177,8 @@ class ModelPage(Page):
         return confirm(self, tr("Go on with {model}?").format(model=title), about, tr("Go on with it"))
 
     def _download(self, row: ModelRow) -> None:
-        self.bridge.ask(DownloadModel(model=row.name), lambda reply: self._transfer.take_focus(), of=self)
+        model, files = (row.hit.repository, list(row.hit.files)) if row.hit is not None else (row.name, [])
+        self.bridge.ask(DownloadModel(model=model, files=files), lambda reply: self._transfer.take_focus(), of=self)
 
     def _remove(self, row: ModelRow) -> None:
         title = tr("Remove {model}?").format(model=row.title)
@@ -242,7 +243,7 @@ class WaysIn(QWidget):
         self._page = page
         self.folder = Button(tr("Import a folder"), page.import_folder, icon="folder")
         self.file = Button(tr("Import a GGUF file"), page.import_file, icon="import")
-        self.other = Button(tr("Another model of the hub"), page.other, icon="download")
+        self.other = Button(tr("Download by name"), page.other, icon="download")
         flow = Flow(self.folder, self.file, self.other)
         self._why = Label("", "caption")
         self.setLayout(column(holding(flow), self._why))

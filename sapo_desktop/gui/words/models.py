@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sapo_desktop.core.fitting import ModelBadge, Way
+from sapo_desktop.core.fitting import Estimate, Way
 from sapo_desktop.core.models import Stage, Transfer
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.model.model_list import ModelRow
@@ -59,7 +59,7 @@ def fact_words(name: str) -> str:
     }.get(name, name)
 
 
-def badge_words(badge: ModelBadge) -> str:
+def badge_words(badge: Estimate) -> str:
     return {"fits": tr("Fits"), "tight": tr("Tight"), "too big": tr("Too big")}[badge.badge]
 
 
@@ -67,9 +67,11 @@ BADGE_TONES = {"fits": "accent", "tight": "warning", "too big": "danger"}
 BADGE_ICONS = {"fits": "check", "tight": "warning", "too big": "cross"}
 
 
-def needs_words(badge: ModelBadge) -> str:
+def needs_words(badge: Estimate, *, only_answers: bool = False) -> str:
     """The badge in numbers."""
     needs, free = numbers.size(badge.estimate), numbers.size(badge.free)
+    if only_answers:
+        return tr("To answer it takes {needs}; {free} are free.").format(needs=needs, free=free)
     if badge.badge == "too big" and badge.way:
         return tr("To learn it takes {needs}; {free} are free. It can answer here.").format(needs=needs, free=free)
     said = tr("To learn it takes {needs}; {free} are free.").format(needs=needs, free=free)

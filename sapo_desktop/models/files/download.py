@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from sapo_desktop.core.errors import DownloadError, ModelError
+from sapo_desktop.core.errors import DownloadError
 from sapo_desktop.core.files.durable import disk_errors_as
-from sapo_desktop.core.models import Access, Installed, Kept, KeptFile, ModelSpec
+from sapo_desktop.core.models import Access, Installed, Kept, KeptFile, ModelSpec, kept_already
 from sapo_desktop.core.network.pace import Pace
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.models.files.check import (
@@ -28,10 +28,11 @@ from sapo_desktop.models.files.check import (
 )
 from sapo_desktop.models.files.choice import choose, kind_of_files
 from sapo_desktop.models.files.folder import file_hash
-from sapo_desktop.models.files.hub import COMMIT, Bar, Hub, Listed
+from sapo_desktop.models.files.hub import Bar, Hub, Listed
+from sapo_desktop.models.files.locate import at_hand
 from sapo_desktop.models.files.names import kind_of
 from sapo_desktop.models.files.progress import Progress, Report
-from sapo_desktop.models.files.store import KnownHash, Store
+from sapo_desktop.models.files.store import COMMIT, KnownHash, Store
 
 MAIN = "main"
 _ADVICE = sentence("A mirror may be at fault: set HF_ENDPOINT to another, or import the model from a folder.")
@@ -68,36 +69,12 @@ def download(
         store.lock(spec.name),
     ):
         store.sweep()
-        if (installed := _installed(store, spec)) is not None:
+        if (installed := at_hand(store, spec)) is not None:
             store.discard_staging(spec.name)
-            return Kept(
-                model=installed, path=str(store.folder(spec.name)), notes=[sentence("It was installed already.")]
-            )
+            return kept_already(installed, str(store.root))
         hub = Hub(access, sleep, patient=spec.package is None)
         with Progress(report) as progress:
             return _Download(store, spec, hub, progress, pace or Pace(access.most_bytes), between, free).run()
-
-
-def _installed(store: Store, spec: ModelSpec) -> Installed | None:
-    """The model, where it is there already and whole; one whose files are damaged is fetched and put in its place.
-
-    Raises:
-        ModelError: what has its name is another one, or not known to be a model.
-    """
-    if not store.folder(spec.name).exists():
-        return None
-    found = store.manifest(spec.name)
-    same = found.source == spec.repository and (not COMMIT.fullmatch(spec.revision) or found.revision == spec.revision)
-    same = same or (spec.package is not None and found.source == spec.package.requirement)
-    if not same:
-        raise ModelError(
-            "{name} is installed from {source}@{revision}: remove that one first.",
-            in_terminal="sapo-desktop models remove {name}",
-            name=spec.name,
-            source=found.source,
-            revision=found.revision or sentence("(import)"),
-        )
-    return None if store.damaged_file(found) else found
 
 
 class _Download:

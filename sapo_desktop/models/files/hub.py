@@ -7,7 +7,6 @@ may pass is tried again (docs/decisions/007-downloads-by-the-hubs-library.md).
 from __future__ import annotations
 
 import contextlib
-import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -33,13 +32,15 @@ from sapo_desktop.core.errors import AccessRefused, DownloadError
 from sapo_desktop.core.models import Access
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.files.client import Trouble, client, in_words, status_in_words
+from sapo_desktop.models.files.store import COMMIT
 
-COMMIT = re.compile(r"[0-9a-f]{40}")
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _WAITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
 """Seconds between tries, beside those of the library."""
 _MOST_FILES = 1000
 """In the first folder of a repository, from which alone anything is taken."""
+_LONGEST_PAGE = 20_000_000
+"""Bytes of search results: fifty have about half a million."""
 _PIECE = 1 << 16
 """Bytes between two reports; the library's own are 10 MB, a minute on a slow line."""
 Asked = TypeVar("Asked")
@@ -160,6 +161,35 @@ class Hub:
             )
         return listing
 
+    def search(self, words: str, most: int) -> list[object]:
+        """Models that write text and whose names have these words, the most downloaded first. Asked once, without a
+        token.
+
+        Raises:
+            DownloadError: the hub cannot be reached, or does not answer as one.
+        """
+        set_client_factory(lambda: client(self._access.proxy, timeout=30.0, event_hooks={"response": [_one_page]}))
+        try:
+            with self._in_words(words, sentence("models")):
+                return list(
+                    self._api.list_models(
+                        search=words,
+                        pipeline_tag="text-generation",
+                        sort="downloads",
+                        limit=most,
+                        expand=["config", "downloads", "gated", "gguf", "safetensors", "siblings", "tags"],
+                        token=False,
+                    )
+                )
+        except AccessRefused as refused:
+            raise DownloadError(
+                "{hub} searches nothing without an account. Set HF_ENDPOINT to another hub, or download a model by its "
+                "name.",
+                hub=self.endpoint,
+            ) from refused
+        except Trouble as trouble:
+            raise DownloadError("{trouble} Try again later.", trouble=trouble.text) from trouble
+
     def file(self, repository: str, commit: str, name: str, cache: Path, bar: NewBar, say: Say) -> Path:
         """The file's place in the cache, once it is whole. `bar`: called before each try. Raises as `listing`."""
 
@@ -229,7 +259,7 @@ class Hub:
             if error.errno is not None:
                 raise
             raise self._said(error, repository, what) from error  # fewer or more bytes than announced
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise self._said(error, repository, what) from error
 
     def _said(self, error: BaseException, repository: str, what: Text) -> Exception:
@@ -263,7 +293,7 @@ class Hub:
                 return DownloadError(
                     "'{reference}' names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.", reference=repository
                 )
-            case FileMetadataError() | ValueError() | TypeError() | KeyError() | AttributeError():
+            case FileMetadataError() | ValueError() | TypeError() | KeyError() | AttributeError() | RecursionError():
                 return DownloadError(
                     "{hub} does not answer as a hub does ({reason}): set HF_ENDPOINT to another.",
                     hub=self.endpoint,
@@ -283,6 +313,32 @@ class Hub:
             in_terminal="sapo-desktop models token set",
             page=page,
         )
+
+
+class _Limited(httpx2.SyncByteStream):
+    """A body that ends in an error where it is longer than a page of search results can be."""
+
+    def __init__(self, stream: httpx2.SyncByteStream) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        came = 0
+        for piece in self._stream:
+            came += len(piece)
+            if came > _LONGEST_PAGE:
+                raise ValueError(f"more than {_LONGEST_PAGE // 1_000_000} MB")
+            yield piece
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def _one_page(response: httpx2.Response) -> None:
+    """Nothing packed, which could unfold without an end, and no further page."""
+    assert isinstance(response.stream, httpx2.SyncByteStream)
+    response.stream = _Limited(response.stream)
+    for name in ("content-encoding", "link"):
+        response.headers.pop(name, None)
 
 
 def checked_endpoint(access: Access) -> str:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.files.gguf import is_gguf
-from sapo_desktop.core.models import installed_name
+from sapo_desktop.core.models import Installed, ModelSpec, installed_name
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.files.check import gguf_files
-from sapo_desktop.models.files.store import Store
+from sapo_desktop.models.files.store import COMMIT, Store
 from sapo_desktop.models.starter import STARTER, starter_folder
 
 
@@ -51,6 +52,38 @@ def locate(name: str, models: Path) -> Path:
         name=name,
         folder=str(models),
     )
+
+
+def at_hand(store: Store, spec: ModelSpec) -> Installed | None:
+    """The model to download, where it is there already and whole, under its own name or another; one whose files are
+    damaged is fetched and put in its place.
+
+    Raises:
+        ModelError: what has its name is another one, or not known to be a model.
+    """
+    if not store.folder(spec.name).exists():
+        return next((model for model in store.contents().models if _is_same(model, spec)), None)
+    found = store.manifest(spec.name)
+    if not _is_same(found, spec) and not _came_from(found, spec):
+        raise ModelError(
+            "{name} is installed from {source}@{revision}: remove that one first.",
+            in_terminal="sapo-desktop models remove {name}",
+            name=spec.name,
+            source=found.source,
+            revision=found.revision or sentence("(import)"),
+        )
+    return None if store.damaged_file(found) else found
+
+
+def _came_from(found: Installed, spec: ModelSpec) -> bool:
+    return found.source == spec.repository and (not COMMIT.fullmatch(spec.revision) or found.revision == spec.revision)
+
+
+def _is_same(found: Installed, spec: ModelSpec) -> bool:
+    """Whether it is that model whatever its name: the whole of the repository, or the file of its package."""
+    if spec.package is not None and any(file.sha256 == spec.package.sha256 for file in found.files.values()):
+        return True
+    return found.kind == "transformers" and not spec.only and not spec.quantisation and _came_from(found, spec)
 
 
 def _is_model(path: Path) -> bool:

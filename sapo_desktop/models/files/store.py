@@ -11,6 +11,7 @@ first-seen.json                    commits and SHA-256 that nobody had written d
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,7 @@ from sapo_desktop.core.models import Contents, Installed, ModelName, Sha256, Unf
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.files.names import is_plain
 
+COMMIT = re.compile(r"[0-9a-f]{40}")
 MANIFEST = "manifest.json"
 _FORMAT = 1
 _IMPORT = "~import"

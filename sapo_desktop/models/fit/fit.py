@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sapo_desktop.core.fitting import Available, Badge, Device, Fit, ModelBadge, Way, recommended_tokens
+import msgspec
+
+from sapo_desktop.core.fitting import Available, Badge, Device, Estimate, Fit, ModelBadge, Way, recommended_tokens
+from sapo_desktop.core.models import Installed
 from sapo_desktop.core.sentences import Size, Span, Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import Entry, ModelCatalogue
@@ -41,8 +44,7 @@ class _Look:
 
     def __init__(self, entry: Entry, hardware: Hardware, settings: Settings, here: Available, llama_cpp: bool) -> None:
         self.entry, self.here, self._most = entry, here, settings.round_most
-        found = ways(Model.of(entry), hardware, settings, here)
-        self.ways = [way for way in found if llama_cpp or way.generator != "llama.cpp"]
+        self.ways = _ways(Model.of(entry), hardware, settings, here, llama_cpp)
         learning = [way for way in _learning(self.ways) if way.fits]
         self.trains = bool(learning)
         enough = min(WHOLE_TOKENS, settings.max_tokens or recommended_tokens(entry.exact_parameters))
@@ -65,7 +67,7 @@ class _Look:
                 licence=entry.licence,
             )
         if not self.trains:
-            return sentence("{name}: {reason}", name=entry.name, reason=_least_training(self.ways).why_not)
+            return sentence("{name}: {reason}", name=entry.name, reason=_least(_learning(self.ways)).why_not)
         way = best(self.ways)
         if not self.whole:
             return sentence(
@@ -90,37 +92,45 @@ def badges(
     hardware: Hardware,
     catalogue: ModelCatalogue,
     settings: Settings,
-    downloaded: frozenset[str],
+    installed: Sequence[Installed],
     *,
     llama_cpp: bool = True,
 ) -> list[ModelBadge]:
     """Every model of the catalogue as this computer sees it."""
     made = []
     for entry in catalogue.models:
-        looks = [_Look(entry, hardware, settings, here, llama_cpp) for here in places(hardware, settings)]
-        look = next((look for look in looks if look.trains), looks[-1])
-        found, here = look.ways, look.here
-        way = best(found)
-        needed = way if way.fits and way.trainer == "torch" else _least_training(found)
+        # Its own name first: the same model may be here twice.
+        names = sorted((model.name for model in installed if entry.is_in(model)), key=lambda name: name != entry.id)
         made.append(
             ModelBadge(
+                **msgspec.structs.asdict(estimate(Model.of(entry), hardware, settings, llama_cpp=llama_cpp)),
                 id=entry.id,
                 name=entry.name,
                 about=entry.about,
-                parameters=entry.exact_parameters,
                 licence=entry.licence,
                 gate=entry.gate,
                 repository=entry.repository,
-                downloaded=entry.shipped or entry.id in downloaded,
-                badge=_badge(needed, here),
-                estimate=needed.estimate,
-                free=_free(needed.device, here),
-                way=way.words if way.fits else "",
+                here=entry.id if entry.shipped else next(iter(names), ""),
                 unverified=list(entry.unverified),
-                round_seconds=needed.round_seconds if needed.fits else 0.0,
             )
         )
     return made
+
+
+def estimate(model: Model, hardware: Hardware, settings: Settings, *, llama_cpp: bool = True) -> Estimate:
+    """What this model takes here."""
+    looks = [(here, _ways(model, hardware, settings, here, llama_cpp)) for here in places(hardware, settings)]
+    here, found = next((look for look in looks if any(way.fits for way in _learning(look[1]))), looks[-1])
+    way = best(found)
+    needed = way if way.fits and way.trainer == "torch" else _least(_learning(found) or found)
+    return Estimate(
+        parameters=model.parameters,
+        badge=_badge(needed, here),
+        estimate=needed.estimate,
+        free=_free(needed.device, here),
+        way=way.words if way.fits else "",
+        round_seconds=needed.round_seconds if needed.fits else 0.0,
+    )
 
 
 def _answer_only(
@@ -144,9 +154,15 @@ def _learning(found: Sequence[Way]) -> list[Way]:
     return [way for way in found if way.trainer == "torch" and way.generator != "remote"]
 
 
-def _least_training(found: Sequence[Way]) -> Way:
+def _ways(model: Model, hardware: Hardware, settings: Settings, here: Available, llama_cpp: bool) -> list[Way]:
+    """Those that there are without llama.cpp, or with it; of a model that it alone computes, its own in any case."""
+    found = ways(model, hardware, settings, here)
+    return [way for way in found if llama_cpp or way.generator != "llama.cpp"] or found
+
+
+def _least(found: Sequence[Way]) -> Way:
     """Of these the one that takes least."""
-    return min(_learning(found), key=lambda way: way.estimate)
+    return min(found, key=lambda way: way.estimate)
 
 
 def _badge(way: Way, here: Available) -> Badge:

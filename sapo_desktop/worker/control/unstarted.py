@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import NotRunning, SettingsError, UsageError
+from sapo_desktop.core.errors import InSilo, NotRunning, SettingsError, UsageError
 from sapo_desktop.core.models import Contents, Look
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
@@ -21,7 +23,15 @@ from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.client import appraise, doubts
 from sapo_desktop.worker.control.messages.facts import GetNotices, Notices
-from sapo_desktop.worker.control.messages.models import FindModels, GetCatalogue, GetFit, GetModels, ModelsAre
+from sapo_desktop.worker.control.messages.models import (
+    FindModels,
+    GetCatalogue,
+    GetEstimates,
+    GetFit,
+    GetModels,
+    ModelsAre,
+    SearchHub,
+)
 from sapo_desktop.worker.control.messages.replies import Curve, Ok, Reply, SettingsAre
 from sapo_desktop.worker.control.messages.requests import (
     GetCurve,
@@ -35,6 +45,9 @@ from sapo_desktop.worker.control.notices import KeptNotices
 from sapo_desktop.worker.hosts import librarian
 from sapo_desktop.worker.store import database, rows
 
+Done = TypeVar("Done")
+_LOOK_AT_SETTINGS = 1.0
+"""Seconds between looks whether the silo was switched on meanwhile."""
 Change = SetSettings | ResetSettings | SetSilo
 NEVER_AT_FAULT = frozenset({"theme", "language", "text_size", "notify", "when_window_closes", "price_per_kwh"})
 """Settings for which no start fails, whatever they are. Any other one counts as a reason to try again: a start in vain
@@ -66,9 +79,29 @@ async def answer(folder: DataFolder, request: Request) -> Reply:
             return Notices(items=await asyncio.to_thread(KeptNotices(folder.notices).newest))
         case GetCurve(after=after, limit=limit):
             return await asyncio.to_thread(curve, folder, after, limit)
-        case GetFit() | GetCatalogue():
+        case SearchHub(words=words):
+            work = librarian.search(read(folder).settings, DataFolder.open(folder.root), words)
+            return await while_out_of_silo(work, folder.settings)
+        case GetFit() | GetCatalogue() | GetEstimates():
             return await appraise(folder.root, request)
     raise NotRunning(sentence("The node is not running just now: the page Home says why."))
+
+
+async def while_out_of_silo(work: Awaitable[Done], settings: Path) -> Done:
+    """Wait for the work; where the silo is switched on meanwhile, end it at once."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not task.done():
+            await asyncio.wait({task}, timeout=_LOOK_AT_SETTINGS)
+            if not task.done() and settings_file.read(settings).settings.silo:
+                raise InSilo(
+                    "This node went into silo, so this was ended. Leave silo to try again: what arrived is kept."
+                )
+        return await task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
 
 
 def curve(folder: DataFolder, after: int, limit: int) -> Curve:

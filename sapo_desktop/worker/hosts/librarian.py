@@ -15,27 +15,33 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import AccessRefused, HostError, InSilo, UsageError
+from sapo_desktop.core.errors import AccessRefused, DownloadError, HostError, InSilo, UsageError
 from sapo_desktop.core.models import (
     PUBLIC_HUB,
     Access,
     AtRate,
+    Contents,
     Fetch,
     Find,
     FoundModels,
+    HubModels,
     Kept,
+    Look,
+    Search,
     StoreRequest,
     Transfer,
     installed_name,
+    kept_already,
 )
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder, shared_models
 from sapo_desktop.system.secrets.kept_secrets import hub_token
-from sapo_desktop.worker.control.messages.models import FoundAre
+from sapo_desktop.worker.control.messages.models import FoundAre, HubModelsAre
 from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 
 OnTransfer = Callable[[Transfer], None]
+_SEARCH_SECONDS = 40.0
 
 
 def models_folder(settings: Settings) -> Path:
@@ -49,15 +55,17 @@ def endpoint() -> str:
 
 
 def check_network(settings: Settings) -> None:
-    """Refuse a download where no network is wanted. Raises InSilo."""
+    """Refuse a download or search where no network is wanted. Raises InSilo."""
     if settings.silo:
         raise InSilo(
-            "This node is in silo: no network at all, so nothing is downloaded. Leave it for the "
-            "download, or import the model.",
+            "This node is in silo: no network at all, so nothing is searched or downloaded. Leave silo for it, or "
+            "import the model.",
             in_terminal="sapo-desktop silo off, or sapo-desktop models import PATH",
         )
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
-        raise InSilo(sentence("HF_HUB_OFFLINE is set in the environment, so nothing is downloaded: unset it first."))
+        raise InSilo(
+            sentence("HF_HUB_OFFLINE is set in the environment, so nothing is searched or downloaded: unset it first.")
+        )
 
 
 def check_unused(settings: Settings, name: str) -> None:
@@ -94,10 +102,15 @@ async def fetch(
     """Download a model; cancel the task to end the process at once. `rate`: in place of the setting.
 
     Raises:
-        InSilo: this node uses no network; no process was started.
+        InSilo: this node uses no network, and the model is not here.
         SapoError: what the download raised.
     """
-    check_network(settings)
+    try:
+        check_network(settings)
+    except InSilo:
+        if (kept := await at_hand(settings, data, reference, files)) is None:
+            raise
+        return kept
     folder, hub = str(models_folder(settings)), endpoint()
     kilobytes = settings.download_kilobytes if rate is None else rate.kilobytes
     access = Access(endpoint=hub, most_bytes=1000 * kilobytes, proxy=settings.proxy)
@@ -110,6 +123,34 @@ async def fetch(
             raise
     access = msgspec.structs.replace(access, token=token)
     return await ask(msgspec.structs.replace(request, access=access), Kept, data, on_transfer, rate)
+
+
+async def at_hand(settings: Settings, data: DataFolder, reference: str, files: list[str]) -> Kept | None:
+    """The model that a download would bring, where it is here already. Nothing is asked of the network."""
+    folder = str(models_folder(settings))
+    found = await ask(Look(folder=folder, reference=reference, files=files), Contents, data)
+    return kept_already(found.models[0], folder) if found.models else None
+
+
+async def search(settings: Settings, data: DataFolder, words: str) -> HubModelsAre:
+    """Ask the hub for models by words. Cancel the task to end the process at once.
+
+    Raises:
+        InSilo: this node uses no network; no process was started.
+        DownloadError: the hub does not answer, or not as one.
+    """
+    check_network(settings)
+    request = Search(words=words, access=Access(endpoint=endpoint(), proxy=settings.proxy))
+    try:
+        async with asyncio.timeout(_SEARCH_SECONDS):
+            found = await ask(request, HubModels, data)
+    except TimeoutError:
+        raise DownloadError(
+            "{hub} did not finish its answer within {seconds} s. Try again later, or set HF_ENDPOINT to another hub.",
+            hub=request.access.endpoint,
+            seconds=round(_SEARCH_SECONDS),
+        ) from None
+    return HubModelsAre(models=found.models, left_out=found.left_out)
 
 
 async def ask(

@@ -111,7 +111,7 @@ def test_card_line_and_caption_say_one_share_of_the_swarm(qtbot: QtBot) -> None:
 def test_the_next_model_is_offered_once_and_begins_by_one_press(qtbot: QtBot) -> None:
     bridge = StageBridge(scenes.a_view(scenes.swarm_curve(40), silo=False))
     badge = next(one for one in catalogue() if one.id == "smollm2-135m")
-    offered = msgspec.structs.replace(badge, downloaded=False, round_seconds=12.0, badge="fits")
+    offered = msgspec.structs.replace(badge, here="", round_seconds=12.0, badge="fits")
     bridge.replies[GetCatalogue] = CatalogueIs(models=[offered])
     bridge.replies[DownloadModel] = Ok()
     page = shown(qtbot, HomePage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900)
@@ -134,7 +134,7 @@ def test_the_next_model_is_offered_once_and_begins_by_one_press(qtbot: QtBot) ->
     [
         ({}, False, True),
         ({}, True, False),
-        ({"downloaded": True}, True, True),
+        ({"here": "smollm2-135m"}, True, True),
         ({"round_seconds": 61.0}, False, False),
         ({"badge": "too big"}, False, False),
         ({"gate": "account"}, False, False),
@@ -144,7 +144,7 @@ def test_only_a_model_that_can_be_had_and_is_quick_enough_is_offered(
     changes: dict[str, object], silo: bool, found: bool
 ) -> None:
     badge = next(one for one in catalogue() if one.id == "smollm2-135m")
-    plain = {"downloaded": False, "round_seconds": 12.0, "badge": "fits", "gate": "open"}
+    plain = {"here": "", "round_seconds": 12.0, "badge": "fits", "gate": "open"}
     offered = msgspec.structs.replace(badge, **(plain | changes))
     assert (next_model([offered], 60, silo=silo) is not None) == found
 

@@ -6,12 +6,12 @@ from sapo_desktop.gui.model.model_list import filtered, model_rows
 from tests.gui.staged_model import catalogue
 
 _BADGE = msgspec.structs.replace(
-    catalogue()[0], parameters=2_000_000, id="starter", name="Starter", downloaded=True, badge="fits", gate="open"
+    catalogue()[0], parameters=2_000_000, id="starter", name="Starter", here="starter", badge="fits", gate="open"
 )
 
 
 def _badge(name: str, **changes: object) -> ModelBadge:
-    base = msgspec.structs.replace(_BADGE, id=name, name=name.title(), repository=f"x/{name}", downloaded=False)
+    base = msgspec.structs.replace(_BADGE, id=name, name=name.title(), repository=f"x/{name}", here="")
     return msgspec.structs.replace(base, **changes)
 
 

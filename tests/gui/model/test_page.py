@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
-from sapo_desktop.core.errors import IdentityError, InSilo, ModelError, SapoError, UsageError
+from sapo_desktop.core.errors import DownloadError, IdentityError, InSilo, ModelError, SapoError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.link.attachment import Lost
 from sapo_desktop.gui.model import checkpoints as model_checkpoints
@@ -27,12 +27,15 @@ from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
     DownloadModel,
     GetCatalogue,
+    GetEstimates,
     GetFit,
     GetModels,
+    HubModelsAre,
     ImportModel,
     ModelFailed,
     ModelsAre,
     RemoveModel,
+    SearchHub,
     SetHubToken,
 )
 from sapo_desktop.worker.control.messages.replies import Checkpoints, SettingsAre
@@ -191,6 +194,77 @@ def test_imports_are_asked_for_by_path(scene: Scene, monkeypatch: pytest.MonkeyP
     assert scene.bridge.asked_for(ImportModel) == [ImportModel(path="/home/me/model")]
 
 
+def search(scene: Scene, qtbot: QtBot, words: str = "small") -> Any:
+    """Search the hub; returns the search."""
+    scene.page._models._which.buttons["hub"].click()
+    found = scene.page._models.search
+    found.words.setText(words)
+    qtbot.keyClick(found.words, Qt.Key.Key_Return)
+    return found
+
+
+def test_a_search_shows_size_time_memory_and_whether_it_learns(scene: Scene, qtbot: QtBot) -> None:
+    before = {row[0] for row in cells(scene.page._models.table)}
+    found = search(scene, qtbot)
+    assert scene.bridge.asked_for(SearchHub) == [SearchHub(words="small")]
+    rows = {row[0]: row for row in cells(scene.page._models.table)}
+    assert list(rows) == [hit.repository for hit in staged_model.HITS], "the most downloaded first"
+    takes = staged_model.estimates(GetEstimates(hub=staged_model.HITS)).estimates["o/small-chat"]
+    assert rows["o/small-chat"][2:5] == ["Fits", numbers.size(takes.estimate), numbers.span(takes.round_seconds)]
+    assert rows["p/small-8b"][2] == "Too big" and rows["p/small-gemma-GGUF"][4] == "answers only"
+    assert "17 more cannot run here." in all_texts(found)
+    details = scene.choose("o--small-chat-GGUF--s.Q8_0")
+    assert "About 386 MB to download" in all_texts(details)
+    press(details.download_button)
+    assert scene.bridge.asked_for(DownloadModel)[-1] == DownloadModel(model="o/small-chat-GGUF", files=["s.Q8_0.gguf"])
+    scene.bridge.tell(msgspec.structs.replace(PROGRESS, model="o/small-chat-GGUF"))
+    assert "52%" in {row[0]: row for row in cells(scene.page._models.table)}["o/small-chat-GGUF"][1]
+    assert "Needs an account" in all_texts(scene.choose("p--small-8b"))
+    scene.page._models._which.buttons["all"].click()
+    assert {row[0] for row in cells(scene.page._models.table)} == before, "results are no models of this computer"
+
+
+def test_a_search_says_why_it_found_nothing(scene: Scene, qtbot: QtBot) -> None:
+    scene.bridge.replies[SearchHub] = DownloadError("The hub does not answer as a hub does.")
+    found = search(scene, qtbot)
+    assert "does not answer as a hub does" in all_texts(found) and not cells(scene.page._models.table)
+    scene.bridge.replies[SearchHub] = HubModelsAre(models=[])
+    for _ in range(2):  # the same answer again is one, too
+        press(found.button)
+        assert "no model of these words that runs here: small" in all_texts(found)
+    scene.settings(silo=True)
+    assert "In silo the hub is not asked." in all_texts(found) and not found.button.isEnabled()
+    asked = len(scene.bridge.asked_for(SearchHub))
+    qtbot.keyClick(found.words, Qt.Key.Key_Return)
+    assert len(scene.bridge.asked_for(SearchHub)) == asked
+
+
+def test_models_that_the_catalogue_does_not_have_say_how_long_a_round_takes(scene: Scene) -> None:
+    own = next(row for row in cells(scene.page._models.table) if row[0] == "owner--small-gguf")
+    takes = staged_model.estimates(GetEstimates(models=["x"])).estimates["x"]
+    assert own[2:5] == ["Fits", numbers.size(takes.estimate), numbers.span(takes.round_seconds)]
+    found = next(row for row in cells(scene.page._models.table) if row[0] == "gemma3:4b")
+    assert found[4] == "answers only"
+
+
+def test_a_model_of_the_catalogue_that_was_imported_under_another_name_is_one_row(scene: Scene) -> None:
+    scene.nothing_learned()
+    badges = [
+        msgspec.structs.replace(badge, here="owner--small-gguf" if badge.id == "smollm2-135m" else badge.here)
+        for badge in staged_model.catalogue()
+    ]
+    contents = msgspec.structs.replace(staged_model.CONTENTS, models=staged_model.CONTENTS.models[1:])
+    scene.bridge.replies |= {
+        GetCatalogue: staged_model.CatalogueIs(models=badges),
+        GetModels: ModelsAre(folder="/m", contents=contents),
+    }
+    scene.page._models.ask()
+    rows = {row[0]: row for row in cells(scene.page._models.table)}
+    assert rows["SmolLM2 135M Instruct"][1] == "On this computer" and "owner--small-gguf" not in rows
+    press(scene.choose("owner--small-gguf").use_button)
+    assert scene.bridge.asked_for(SetSettings)[-1].values["model"] == "owner--small-gguf"
+
+
 def test_another_model_of_the_hub(scene: Scene, qtbot: QtBot) -> None:
     press(scene.page._ways.other)
     sheet = scene.sheet(HubSheet)
@@ -247,7 +321,7 @@ def test_another_model_can_wait_for_the_round_begin_now_or_be_taken_back(scene: 
 def test_the_model_chosen_for_this_computer_says_so_with_both_numbers(scene: Scene) -> None:
     scene.nothing_learned()
     badges = [
-        msgspec.structs.replace(badge, downloaded=badge.downloaded or badge.id == "qwen3-0.6b")
+        msgspec.structs.replace(badge, here="qwen3-0.6b" if badge.id == "qwen3-0.6b" else badge.here)
         for badge in staged_model.catalogue()
     ]
     scene.bridge.replies[GetCatalogue] = staged_model.CatalogueIs(models=badges)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import socketserver
 import threading
 import time
@@ -121,6 +122,16 @@ def test_an_installed_model_is_not_fetched_again(get: Downloads, hub: FakeHub) -
     asked = len(hub.asked)
     assert list(map(str, get().notes)) == ["It was installed already."]
     assert len(hub.asked) == asked
+
+
+def test_the_same_model_under_another_name_is_not_fetched_again(get: Downloads, hub: FakeHub) -> None:
+    get(ModelSpec(name="someone--small", repository=REPO, revision="main"))
+    asked = len(hub.asked)
+    again = get(ModelSpec(name="small", repository=REPO))
+    assert again.model.name == "someone--small" and again.path == str(get.folder / "someone--small")
+    assert len(hub.asked) == asked
+    one = ModelSpec(name="config", repository=REPO, only=sorted(set(hub.repos[REPO].files) - {"README.md"}))
+    assert get(one).model.name == "config", "a choice of files is another model"
 
 
 def test_nothing_is_asked_but_what_a_download_needs(get: Downloads, hub: FakeHub, own_home: Path) -> None:
@@ -436,6 +447,7 @@ def test_no_proxy_to_this_machine(get: Downloads, hub: FakeHub, monkeypatch: pyt
 def test_a_listing_without_end_is_refused(get: Downloads, hub: FakeHub) -> None:
     hub.repos[REPO].listed = [f"folder/{number}.json" for number in range(3000)]
     get()
+    shutil.rmtree(get.folder / "small")
     hub.repos[REPO].listed = [f"{number}.json" for number in range(1000)]
     with pytest.raises(DownloadError, match=r"lists 1,005 files.*at most 1,000"):
         get(ModelSpec(name="other", repository=REPO, revision="main"))

@@ -7,9 +7,11 @@ import pytest
 
 from sapo_desktop.core.errors import TooBig
 from sapo_desktop.core.fitting import Fit, Parts, PassSeconds, ProductTimes, Way
+from sapo_desktop.core.models import HubModel, Installed, KeptFile
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
-from sapo_desktop.models.fit.fit import _badge, badges, fit
+from sapo_desktop.models.describe import supposed
+from sapo_desktop.models.fit.fit import _badge, badges, estimate, fit
 from sapo_desktop.models.fit.pace import round_seconds
 from sapo_desktop.models.fit.room import BESIDE_ENGINE, available, described
 from sapo_desktop.models.fit.ways import Model, plan, to_be_measured, way_for, ways
@@ -203,9 +205,51 @@ def test_a_described_machine_is_assumed_to_have_most_of_its_memory_free() -> Non
 # -- badges ------------------------------------------------------------------------------------------------
 
 
+def installed(name: str, source: str, sha256: str = "0" * 64) -> Installed:
+    files = {"model.gguf": KeptFile(bytes=1, sha256=sha256)}
+    return Installed(name=name, kind="gguf", source=source, installed=1.0, files=files)
+
+
+def test_a_model_of_the_catalogue_is_recognised_under_any_name() -> None:
+    entry = CATALOGUE.find("smollm2-135m")
+    assert entry is not None and entry.package is not None
+    for here in (
+        installed("mine", "/home/me/x.gguf", entry.package.sha256),
+        installed("HuggingFaceTB--SmolLM2-135M-Instruct", entry.repository),
+        installed("smollm2-135m", "/home/me/x.gguf"),
+    ):
+        found = {badge.id: badge.here for badge in badges(MACHINE, CATALOGUE, SETTINGS, [here]) if badge.downloaded}
+        assert found == {"starter": "starter", "smollm2-135m": here.name}
+    twice = [installed("mine", entry.repository), installed("smollm2-135m", entry.repository)]
+    assert [badge.here for badge in badges(MACHINE, CATALOGUE, SETTINGS, twice)][1] == "smollm2-135m"
+    assert not any(badge.here == "mine" for badge in badges(MACHINE, CATALOGUE, SETTINGS, [installed("mine", "/x")]))
+
+
+def test_a_model_of_the_hub_is_estimated_near_to_what_its_files_would_say() -> None:
+    for entry in CATALOGUE.models[1:]:
+        exact = estimate(Model.of(entry), MACHINE, SETTINGS)
+        told = HubModel(
+            repository=entry.repository,
+            kind="transformers",
+            architecture=entry.architecture,
+            parameters=int(0.9 * entry.exact_parameters),
+            bytes=1,
+        )
+        about = estimate(supposed(told), MACHINE, SETTINGS)
+        assert about.parameters == pytest.approx(told.parameters, rel=0.05)
+        assert about.round_seconds == 0 or 0.7 < about.round_seconds / exact.round_seconds < 1, entry.id
+    answers = HubModel(repository="o/x", kind="gguf", parameters=4 * 10**9, bytes=3 * 10**9)
+    only = estimate(supposed(answers), described(64, 0, MACHINE), SETTINGS, llama_cpp=False)
+    assert only.badge == "fits" and only.round_seconds == 0 and 3 * 10**9 < only.estimate < 16 * 10**9
+    assert estimate(supposed(answers), described(2, 0, MACHINE), SETTINGS).badge == "too big"
+    for parameters in (1, 10**13):  # whatever a hub says, nothing fails
+        strange = msgspec.structs.replace(answers, parameters=parameters, architecture="LlamaForCausalLM")
+        assert estimate(supposed(strange), MACHINE, SETTINGS).estimate > 0
+
+
 def test_badges_tell_what_fits_here() -> None:
     here = msgspec.structs.replace(MACHINE, memory_free=int(7.2e9))
-    found = {badge.id: badge for badge in badges(here, CATALOGUE, SETTINGS, frozenset({"qwen3-8b"}))}
+    found = {badge.id: badge for badge in badges(here, CATALOGUE, SETTINGS, [installed("qwen3-8b", "o/x")])}
     assert len(found) == len(CATALOGUE.models)
     assert (found["starter"].badge, found["starter"].downloaded) == ("fits", True)
     assert (found["qwen3-8b"].badge, found["qwen3-8b"].downloaded) == ("too big", True)

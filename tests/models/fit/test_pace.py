@@ -93,7 +93,7 @@ def test_what_does_not_learn_here_has_no_rounds(way: dict[str, str]) -> None:
 
 
 def test_every_badge_that_fits_says_it_and_larger_models_take_longer() -> None:
-    found = badges(described(64, 0, MACHINE), model_catalogue(), Settings(), frozenset())
+    found = badges(described(64, 0, MACHINE), model_catalogue(), Settings(), [])
     chat = sorted((badge for badge in found if badge.id != "starter"), key=lambda badge: badge.parameters)
     seconds = [badge.round_seconds for badge in chat if badge.badge != "too big"]
     assert seconds and all(seconds) and min(seconds) == seconds[0]
@@ -107,7 +107,7 @@ def test_nothing_slower_than_the_setting_is_recommended_and_the_largest_that_is_
     settings = Settings(round_most=most)
     found = fit(here, model_catalogue(), settings)
     assert found.chosen.round_seconds <= most
-    times = {badge.id: badge.round_seconds for badge in badges(here, model_catalogue(), settings, frozenset())}
+    times = {badge.id: badge.round_seconds for badge in badges(here, model_catalogue(), settings, [])}
     assert times[found.chosen.model] == found.chosen.round_seconds, "one number everywhere"
     larger = [entry for entry in model_catalogue().models if entry.gate == "open" and times[entry.id] > 0]
     assert (

@@ -12,7 +12,7 @@ import msgspec
 import psutil
 import pytest
 
-from sapo_desktop.core.errors import AccessRefused, HostDied, InSilo, ModelError
+from sapo_desktop.core.errors import AccessRefused, DownloadError, HostDied, InSilo, ModelError
 from sapo_desktop.core.models import Access, Contents, Fetch, Kept, Look, Transfer
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.files.store import Store
@@ -20,7 +20,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.worker.hosts import librarian
 from sapo_desktop.worker.hosts.hosting import Host
-from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, with_a_network
+from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, safetensors_hit, with_a_network
 from tests.models.small_models import transformers_files, zeros
 
 REPO = "someone/small"
@@ -171,17 +171,39 @@ async def test_a_refusal_looks_up_the_token(hub: FakeHub, data: DataFolder, monk
     assert "hf_secret_word" not in data.log("librarian").read_text()
 
 
-async def test_in_silo_no_process_is_started(hub: FakeHub, data: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_in_silo_nothing_is_searched_and_what_is_here_is_found(
+    hub: FakeHub, data: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await librarian.fetch(settings(hub, data), data, REPO, [])
+    hub.asked.clear()
+    in_silo = settings(hub, data, silo=True)
+    kept = await librarian.fetch(in_silo, data, REPO, [])
+    assert kept.model.name == "someone--small" and Path(kept.path).is_dir() and "already" in str(kept.notes[0])
+    with pytest.raises(InSilo, match=r"in silo: no network at all.*silo off.*models import"):
+        await librarian.fetch(in_silo, data, "someone/other", [])
+
     def started(*args: object, **kwargs: object) -> None:
         raise AssertionError("a process was started")
 
     monkeypatch.setattr(Host, "start", started)
-    with pytest.raises(InSilo, match=r"in silo: no network at all.*silo off.*models import"):
-        await librarian.fetch(settings(hub, data, silo=True), data, REPO, [])
+    with pytest.raises(InSilo, match=r"in silo: no network at all, so nothing is searched"):
+        await librarian.search(in_silo, data, "small")
+    assert hub.asked == []
+
+
+async def test_a_search_gives_models_or_says_in_a_sentence_why_not(
+    hub: FakeHub, data: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.found = [safetensors_hit("o/small", 10**8)]
+    found = await librarian.search(settings(hub, data), data, "small")
+    assert [model.repository for model in found.models] == ["o/small"]
+    monkeypatch.setattr(librarian, "_SEARCH_SECONDS", 1.0)
+    hub.plan("search", Fault(trickling_head=True))
+    with pytest.raises(DownloadError, match="did not finish its answer within 1 s"):
+        await librarian.search(settings(hub, data), data, "small")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(InSilo, match="HF_HUB_OFFLINE"):
-        await librarian.fetch(settings(hub, data), data, REPO, [])
-    assert hub.asked == []
+        await librarian.search(settings(hub, data), data, "small")
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import pytest
 
 from sapo_desktop.core.errors import SettingsError, TooBig
 from sapo_desktop.core.fitting import ProductTimes
+from sapo_desktop.core.models import HubModel
 from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import Sentence
@@ -26,7 +27,14 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware
 from sapo_desktop.worker.control.client import appraise as appraise_apart
 from sapo_desktop.worker.control.handlers.appraisal import Steady, appraise
-from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, GetCatalogue, GetFit
+from sapo_desktop.worker.control.messages.models import (
+    CatalogueIs,
+    EstimatesAre,
+    FitIs,
+    GetCatalogue,
+    GetEstimates,
+    GetFit,
+)
 from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice
 from sapo_desktop.worker.hosts.loading import Fitting, Probe, smaller_model
 from sapo_desktop.worker.hosts.trainer import EnginePlan
@@ -218,6 +226,18 @@ async def test_questions_about_memory_are_answered_with_and_without_a_process(tm
     assert not (tmp_path / "not there").exists()
     reply = appraise(GetCatalogue(), Settings(), tmp_path / "not there")
     assert isinstance(reply, CatalogueIs) and reply.models[0].id == "starter"
+
+
+def test_models_that_the_catalogue_does_not_have_are_estimated(tmp_path: Path) -> None:
+    own = tmp_path / "mine"
+    shutil.copytree(STARTER, own)
+    hub = HubModel(
+        repository="o/x", kind="gguf", architecture="Qwen2ForCausalLM", parameters=494 * 10**6, bytes=5 * 10**8
+    )
+    asked = GetEstimates(models=[str(own), str(tmp_path / "none"), "\0"], hub=[hub])
+    reply = appraise(asked, Settings(models_folder=str(tmp_path)), tmp_path)
+    assert isinstance(reply, EstimatesAre) and reply.estimates.keys() == {str(own), "o/x"}
+    assert reply.estimates[str(own)].round_seconds > 0
 
 
 async def test_a_wrong_setting_is_named_by_its_error(tmp_path: Path) -> None:

@@ -24,19 +24,28 @@ from sapo_desktop.core.fitting import Fit, Pace, ProductTimes
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
-from sapo_desktop.models.describe import describe
+from sapo_desktop.models.describe import describe, supposed
 from sapo_desktop.models.files.locate import locate
 from sapo_desktop.models.files.store import Store
-from sapo_desktop.models.fit.fit import badges, fit
+from sapo_desktop.models.fit.fit import badges, estimate, fit
 from sapo_desktop.models.fit.formats import remember, with_measured
 from sapo_desktop.models.fit.pace import shown
 from sapo_desktop.models.fit.room import described
-from sapo_desktop.models.fit.ways import plan
+from sapo_desktop.models.fit.ways import Model, plan
 from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.system.installation import can_learn
-from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, FitReply, FitRequest, GetCatalogue, GetFit
+from sapo_desktop.worker.control.messages.models import (
+    CatalogueIs,
+    EstimatesAre,
+    FitIs,
+    FitReply,
+    FitRequest,
+    GetCatalogue,
+    GetEstimates,
+    GetFit,
+)
 from sapo_desktop.worker.control.parent import last_words
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.store.played import last_played
@@ -112,8 +121,14 @@ def appraise(
             machine = described(request.ram, request.vram, here)
             return FitIs(fit=_fit(machine, settings, built or machine is not here))
         case GetCatalogue():
-            models = badges(here, model_catalogue(), settings, downloaded(settings), llama_cpp=built)
+            models = badges(
+                here, model_catalogue(), settings, Store(models_folder(settings)).contents().models, llama_cpp=built
+            )
             return CatalogueIs(models=models, disk_free=hardware(models_folder(settings)).disk_free)
+        case GetEstimates(models=names, hub=hub):
+            known = {one.repository: supposed(one) for one in hub} | _described(names, models_folder(settings))
+            found = {name: estimate(model, here, settings, llama_cpp=built) for name, model in known.items()}
+            return EstimatesAre(estimates=found)
 
 
 def _measured(here: Hardware, cache: Path, measure: Measure) -> Hardware:
@@ -163,9 +178,13 @@ def hardware(folder: Path) -> Hardware:
     return probe(next(place for place in (folder, *folder.absolute().parents) if place.exists()))
 
 
-def downloaded(settings: Settings) -> frozenset[str]:
-    """Names of the models in the models folder."""
-    return frozenset(model.name for model in Store(models_folder(settings)).contents().models)
+def _described(names: Sequence[str], folder: Path) -> dict[str, Model]:
+    """Those of these models that can be read."""
+    found = {}
+    for name in names:
+        with contextlib.suppress(ModelError, OSError):
+            found[name] = describe(locate(name, folder))
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

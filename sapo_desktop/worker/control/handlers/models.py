@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from sapo_desktop.core.errors import SapoError, UsageError, bug
+from sapo_desktop.core.errors import InSilo, SapoError, UsageError, bug
 from sapo_desktop.core.models import Contents, Kept, Look, Remove, Removed, TakeIn, Transfer
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
@@ -42,9 +42,14 @@ class ModelRequests:
         self._working: models.ModelProgressed | None = None
         self._needs_network = False
         self._rate = librarian.Rate()
+        self._searches: set[asyncio.Future[models.HubModelsAre]] = set()
 
     async def download(self, request: models.DownloadModel) -> Ok:
-        librarian.check_network(self._settings())
+        try:
+            librarian.check_network(self._settings())
+        except InSilo:
+            if await librarian.at_hand(self._settings(), self._data, request.model, request.files) is None:
+                raise
         if self._working is not None and self._working.model == request.model:
             return Ok(text=sentence("{model} is being downloaded already.", model=request.model))
         self._begin(request.model, self._fetch(request), needs_network=True)
@@ -74,6 +79,19 @@ class ModelRequests:
     async def find(self, request: models.FindModels) -> models.FoundAre:
         return await librarian.find(self._data)
 
+    async def search(self, request: models.SearchHub) -> models.HubModelsAre:
+        task = asyncio.ensure_future(librarian.search(self._settings(), self._data, request.words))
+        self._searches.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if task.cancelled() and self._settings().silo:
+                librarian.check_network(self._settings())
+            raise
+        finally:
+            task.cancel()
+            self._searches.discard(task)
+
     async def set_token(self, request: models.SetHubToken) -> Ok:
         hub = librarian.endpoint()
         if request.token is None:
@@ -84,9 +102,12 @@ class ModelRequests:
         return Ok(text=sentence("The token for {hub} is in this computer's keyring.", hub=hub))
 
     async def follow(self, settings: Settings) -> None:
-        """Silo is true at once: a download under way ends."""
-        if settings.silo and self._needs_network:
-            await self.close()
+        """Silo is true at once: a download or search under way ends."""
+        if settings.silo:
+            for task in self._searches:
+                task.cancel()
+            if self._needs_network:
+                await self.close()
 
     def at_rate(self, kilobytes: int) -> None:
         """From now on download so many KB a second at most, 0: no limit; what is under way goes on where it was."""

@@ -11,8 +11,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from sapo_desktop.core.fitting import Fit, ModelBadge
-from sapo_desktop.core.models import Contents, Found, Installed, Transfer
+from sapo_desktop.core.fitting import Estimate, Fit, ModelBadge
+from sapo_desktop.core.models import MOST_WORDS, Contents, Found, HubModel, Installed, Transfer
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.control.messages.base import Message
 
@@ -55,6 +55,12 @@ class FindModels(Message, frozen=True, kw_only=True):
     """Which models other programs have on this computer."""
 
 
+class SearchHub(Message, frozen=True, kw_only=True):
+    """Which models the hub has by words. Refused in silo."""
+
+    words: Annotated[str, Meta(min_length=1, max_length=MOST_WORDS)]
+
+
 class SetHubToken(Message, frozen=True, kw_only=True):
     """Keep a token for the hub in the keyring; None: forget it."""
 
@@ -64,7 +70,9 @@ class SetHubToken(Message, frozen=True, kw_only=True):
         return "SetHubToken()"  # a token has no business in a log or a traceback
 
 
-ModelRequest = DownloadModel | ImportModel | CancelModelWork | RemoveModel | GetModels | FindModels | SetHubToken
+ModelRequest = (
+    DownloadModel | ImportModel | CancelModelWork | RemoveModel | GetModels | FindModels | SearchHub | SetHubToken
+)
 
 # -- replies -----------------------------------------------------------------------------------------------
 
@@ -84,6 +92,14 @@ class FoundAre(Message, frozen=True, kw_only=True):
     models: list[Found]
     notes: list[Text] = msgspec.field(default_factory=list)
     """What could not be used, a sentence each."""
+
+
+class HubModelsAre(Message, frozen=True, kw_only=True):
+    """Reply to SearchHub."""
+
+    models: list[HubModel]
+    left_out: int = 0
+    """Found, but of a kind or layout that does not run here."""
 
 
 class ModelRemoved(Message, frozen=True, kw_only=True):
@@ -120,7 +136,7 @@ class ModelFailed(Message, frozen=True, kw_only=True):
     text: Text
 
 
-ModelReply = ModelsAre | FoundAre | ModelRemoved
+ModelReply = ModelsAre | FoundAre | HubModelsAre | ModelRemoved
 ModelEvent = ModelProgressed | ModelInstalled | ModelFailed
 
 
@@ -138,6 +154,14 @@ class GetCatalogue(Message, frozen=True, kw_only=True):
     """Every model of the catalogue, and whether it fits here."""
 
 
+class GetEstimates(Message, frozen=True, kw_only=True):
+    """What models take here that the catalogue does not have."""
+
+    models: list[str] = msgspec.field(default_factory=list)
+    """Of this computer, as the setting `model` names them."""
+    hub: list[HubModel] = msgspec.field(default_factory=list)
+
+
 class FitIs(Message, frozen=True, kw_only=True):
     fit: Fit
 
@@ -148,5 +172,12 @@ class CatalogueIs(Message, frozen=True, kw_only=True):
     """Bytes on the disk that models are kept on."""
 
 
-FitRequest = GetFit | GetCatalogue
-FitReply = FitIs | CatalogueIs
+class EstimatesAre(Message, frozen=True, kw_only=True):
+    """Reply to GetEstimates."""
+
+    estimates: dict[str, Estimate]
+    """By the name of a model here, or its repository. Those that cannot be read are left out."""
+
+
+FitRequest = GetFit | GetCatalogue | GetEstimates
+FitReply = FitIs | CatalogueIs | EstimatesAre

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import DownloadError, InSilo, UsageError
-from sapo_desktop.core.models import Contents, Fetch, Installed, Kept, Removed, StoreRequest, TakeIn, Transfer
+from sapo_desktop.core.models import Contents, Fetch, Installed, Kept, Look, Removed, StoreRequest, TakeIn, Transfer
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
@@ -138,12 +138,36 @@ async def test_silo_forbids_a_download_and_ends_the_one_under_way(it: Library) -
     it.settings = msgspec.structs.replace(it.settings, silo=True)
     await it.requests.follow(it.settings)
     assert isinstance(it.events[-1], models.ModelFailed)
+    it.answer.set_result(Contents())
     with pytest.raises(InSilo, match="in silo"):
         await it.requests.download(models.DownloadModel(model="o/small"))
+    it.answer = asyncio.get_running_loop().create_future()
     await it.requests.import_(models.ImportModel(path="/x"))
     await it.until(models.ModelProgressed)
     await it.requests.follow(it.settings)
     assert isinstance(it.events[-1], models.ModelProgressed), "an import needs no network"
+
+
+async def test_in_silo_a_download_of_what_is_here_succeeds(it: Library) -> None:
+    it.settings = msgspec.structs.replace(it.settings, silo=True)
+    it.answer.set_result(Contents(models=[MODEL]))
+    await it.requests.download(models.DownloadModel(model="o/small"))
+    ended = await it.until(models.ModelInstalled)
+    assert ended.installed == MODEL and "already" in str(ended.notes[0])
+    assert all(isinstance(asked, Look) and asked.reference == "o/small" for asked in it.asked)
+
+
+async def test_silo_ends_a_search_and_says_so(it: Library) -> None:
+    search = asyncio.create_task(it.requests.search(models.SearchHub(words="small")))
+    while not it.asked:
+        await asyncio.sleep(0)
+    it.settings = msgspec.structs.replace(it.settings, silo=True)
+    await it.requests.follow(it.settings)
+    with pytest.raises(InSilo, match="nothing is searched"):
+        await search
+    with pytest.raises(InSilo, match="nothing is searched"):
+        await it.requests.search(models.SearchHub(words="small"))
+    assert len(it.asked) == 1
 
 
 async def test_what_is_there_and_under_way_is_listed(it: Library) -> None:
