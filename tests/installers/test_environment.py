@@ -1,6 +1,7 @@
 import io
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -87,7 +88,7 @@ def test_the_checkout_is_found_from_its_environment_whatever_its_name(
     packages.mkdir(parents=True)
     monkeypatch.setattr(environment, "_works", lambda python: True)
     progress = Progress(io.StringIO(), 1, tmp_path / "log")
-    environment._create(root, root / ".venv", find_tool(), progress, [])
+    environment._create(root, root / ".venv", find_tool(), progress, {}, [])
     (line,) = (packages / "sapo_desktop_checkout.pth").read_text(encoding="ascii").splitlines()
     assert (packages / line).resolve() == root
 
@@ -144,6 +145,42 @@ def test_a_relay_has_the_nodes_versions_and_nothing_that_learns_or_shows() -> No
     relay = set(re.findall(r"^\S+==\S+", lock.read_text(), re.M))
     assert {pin.split("==")[0] for pin in relay - node} == {"nats-py", "prometheus-client", "pywin32-ctypes"}
     assert not any(pin.startswith(("torch", "transformers", "pyside6", "accelerate")) for pin in relay)
+
+
+RELAYS = """
+import importlib.metadata as metadata, re, sys
+locked = set(re.findall(r"^([a-z0-9.-]+)==", open(sys.argv[1]).read(), re.M))
+for module, packages in metadata.packages_distributions().items():
+    if locked.isdisjoint(re.sub(r"[-_.]+", "-", name).lower() for name in packages):
+        sys.modules[module] = None  # as if it were not installed
+import sapo_desktop.cli, sapo_desktop.commands.relay, sapo_desktop.commands.doctor, sapo_desktop.commands.peers
+import sapo_desktop.worker.membership.relay, sapo_desktop.tasks.service
+"""
+
+
+def test_a_relay_starts_with_what_its_lock_installs() -> None:
+    lock, _ = environment._locks(ROOT, "relay", RELAY)
+    ran = subprocess.run(
+        [sys.executable, "-c", RELAYS, str(lock)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_setting_up_unpacks_downloads_in_the_checkout(ready: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's folder for temporary files is often a small one in memory, where PyTorch does not fit."""
+    seen: list[Path] = []
+
+    def run(self: Progress, command: list[str], env: dict[str, str], keep_open: object = ()) -> None:
+        seen.append(Path(env["TMPDIR"]))
+        assert seen[-1].is_dir() and not list(seen[-1].iterdir())
+
+    (ready / ".cache" / "scratch" / "of-a-killed-set-up").mkdir(parents=True)
+    monkeypatch.setattr(Progress, "run", run)
+    monkeypatch.setattr(environment, "_create", lambda *_: None)
+    monkeypatch.setattr(environment, "choose", lambda *_: CPU)
+    monkeypatch.setattr(environment, "check_space", lambda *_: None)
+    environment.prepare(ready, "test", io.StringIO())
+    assert set(seen) == {ready / ".cache" / "scratch"} and not seen[0].exists()
 
 
 def test_a_machine_without_a_gpu_gets_no_cuda_package() -> None:

@@ -15,7 +15,6 @@ import msgspec
 from sapo_desktop.core.errors import ModelError, NoRoom
 from sapo_desktop.core.models import ModelKind
 from sapo_desktop.core.sentences import Size, Text
-from sapo_desktop.engines.chat_template import check_template
 from sapo_desktop.models.files.folder import chat_template, check_before_weights, check_folder
 from sapo_desktop.models.files.gguf_file import check_gguf
 
@@ -36,15 +35,21 @@ def check_small_files(folder: Path, coming: Sequence[str]) -> None:
     """What can be said of a folder before its weights, the files `coming`, are there. Raises ModelError."""
     check_before_weights(folder, coming)
     if template := chat_template(folder):
-        check_template(template)
+        _check_template(template)
 
 
 def check_file(files: Sequence[Path]) -> Text:
     """Check the files of one GGUF model; returns why it only answers, empty where it can learn. Raises ModelError."""
     found = check_gguf(files)
     if found.template:
-        check_template(found.template)
+        _check_template(found.template)
     return found.only_answers
+
+
+def _check_template(text: str) -> None:
+    from sapo_desktop.engines.chat_template import check_template  # a relay has this module, but not minijinja
+
+    check_template(text)
 
 
 @contextlib.contextmanager
