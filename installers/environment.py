@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Literal, TextIO, TypeAlias
 
@@ -126,35 +126,42 @@ def _fill(root: Path, purpose: Purpose, out: TextIO, lock: IO[str]) -> None:
     progress = Progress(out, steps, root / ".cache" / "setup.log")
     out.write(f"Setting up SAPO Desktop for {flavour.name} in {venv} (once; a stopped set-up continues).\n")
     keep_open = [] if os.name == "nt" else [lock.fileno()]
+    scratch = root / ".cache" / "scratch"
+    shutil.rmtree(scratch, ignore_errors=True)  # of a stopped set-up
+    scratch.mkdir()
+    env = tool.environment(scratch)
 
     with progress.step(f"Environment ({tool.name}, Python {platform.python_version()})"):
         for ready in [_stamp(root, "relay")] if purpose == "relay" else venv.glob("sapo-*.stamp"):
             ready.unlink(missing_ok=True)
-        _create(root, venv, tool, progress, keep_open)
+        _create(root, venv, tool, progress, env, keep_open)
     if flavour.torch_lock and flavour.torch_index:
         with progress.step("PyTorch"):
             command = tool.install(python, _lock(root, flavour.torch_lock))
             asking = tool.extra_index(flavour.torch_index)
-            chosen, flavour = flavour, get_torch(flavour, command, asking, progress, tool.environment(), keep_open)
+            chosen, flavour = flavour, get_torch(flavour, command, asking, progress, env, keep_open)
         if flavour is not chosen:
             check_space(shutil.disk_usage(root).free // 10**6, _size_mb(venv), flavour.disk_mb, root)
     for path in _locks(root, purpose, flavour)[bool(flavour.torch_lock) :]:
         with progress.step(TITLES.get(path.stem, "Packages"), of=_count(path)):
             command = tool.install(python, path, sources=path.stem == SOURCES)
-            progress.run(command, tool.environment(), keep_open)
+            progress.run(command, env, keep_open)
+    shutil.rmtree(scratch, ignore_errors=True)
     for done in _served(purpose):
         _write_last(_stamp(root, done), f"{flavour.name} {fingerprint(root, done, flavour)}\n")
     progress.finished()
 
 
-def _create(root: Path, venv: Path, tool: Tool, progress: Progress, keep_open: list[int]) -> None:
+def _create(
+    root: Path, venv: Path, tool: Tool, progress: Progress, env: Mapping[str, str], keep_open: list[int]
+) -> None:
     if _works(environment_python(root)):
         remove_half_installed(venv)
     else:
         shutil.rmtree(venv, ignore_errors=True)
-        progress.run([*tool.create, str(venv)], tool.environment(), keep_open)
+        progress.run([*tool.create, str(venv)], env, keep_open)
         if tool.uv:  # the others bring pip along; uv would fetch it, and check no hash
-            progress.run(tool.install(environment_python(root), _lock(root, "pip")), tool.environment(), keep_open)
+            progress.run(tool.install(environment_python(root), _lock(root, "pip")), env, keep_open)
     packages = _site_packages(venv)
     (packages / "pycosat.py").write_text(STAND_IN)
     # Relative: Python 3.11 and 3.12 read the file in the system's encoding, which is not that of every folder's name.

@@ -50,9 +50,12 @@ class Tool(NamedTuple):
     def extra_index(self, url: str) -> list[str]:
         return ["--index" if self.uv else "--extra-index-url", url]
 
-    def environment(self) -> dict[str, str]:
-        """The variables the tool is started with."""
+    def environment(self, scratch: Path | None = None) -> dict[str, str]:
+        """The variables the tool is started with. `scratch`: where it unpacks downloads. The system's folder for
+        temporary files is often a small one in memory."""
         env = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_USER": "0"}
+        if scratch:
+            env |= {"TMPDIR": str(scratch), "TEMP": str(scratch), "TMP": str(scratch)}
         if self.uv:
             env.update(settings_for_uv(pip_settings(), env))
             if not _can_be_written(uv_cache(env)):  # uv ends there, where pip does without
