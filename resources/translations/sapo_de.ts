@@ -5134,10 +5134,6 @@
         <translation>Der Ordner, in den exportiert wird, muss mit vollem Pfad genannt sein.</translation>
     </message>
     <message>
-        <source>The generator was asked to work before a model was loaded.</source>
-        <translation>Der Generator sollte arbeiten, bevor ein Modell geladen war.</translation>
-    </message>
-    <message>
         <source>The graphics card of this computer or its driver changed: another engine pack fits now. Get it, then start the node again. Until then it continues with the one that is here.</source>
         <translation>Die Grafikkarte dieses Computers oder ihr Treiber hat sich geändert: Jetzt passt ein anderes Lernpaket. Hol es und starte den Knoten dann neu. Bis dahin arbeitet er mit dem vorhandenen weiter.</translation>
     </message>
@@ -5264,10 +5260,6 @@
     <message>
         <source>The relay&apos;s key lasts until it ends, and its address with it: there is no keyring here. Set {variable} to keep the key in a file.</source>
         <translation>Der Schlüssel des Relays gilt, bis es endet, und seine Adresse mit ihm: Hier gibt es keinen Schlüsselbund. Setze {variable}, um den Schlüssel in einer Datei aufzuheben.</translation>
-    </message>
-    <message>
-        <source>The remote generator was asked to work before it was connected.</source>
-        <translation>Der entfernte Generator sollte arbeiten, bevor er verbunden war.</translation>
     </message>
     <message>
         <source>The setting `proxy` cannot be used</source>

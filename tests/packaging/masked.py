@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.llama_cpp.service import Service
+from sapo_desktop.engines.llama_cpp.service import create
 from tests.builders import as_prompts
 
 
 def main(file: str, exact: str, questions: str) -> None:
-    service = Service()
+    service = create()
     service.handle(p.LoadGguf(model=file, threads=1, exact=exact == "exact"), lambda _: None)
     greedy = p.Sampling(max_tokens=48, greedy=True)
     asked = p.Generate(prompts=as_prompts(json.loads(questions)), answers=1, sampling=greedy)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import llama_cpp.llama_cpp as c
 
-from sapo_desktop.core.errors import HostError, ModelError
+from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.files.durable import replace_durably
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.core.sentences import sentence
@@ -40,6 +40,7 @@ from sapo_desktop.engines.llama_cpp.model import Adapter, GgufModel, with_last_w
 from sapo_desktop.engines.llama_cpp.streams import Streams, padded
 from sapo_desktop.engines.llama_cpp.threads import ThreadPace, Used
 from sapo_desktop.engines.llama_cpp.vocabulary import Vocabulary
+from sapo_desktop.engines.service import Kind, Request, Service, cannot
 
 _TYPES = {
     "q8_0": c.LLAMA_FTYPE_MOSTLY_Q8_0,
@@ -96,7 +97,7 @@ class LlamaCppEngine:
         self._cache_bytes = request.cache_bytes
         self.model = GgufModel(Path(request.model), gpu=request.device != "cpu")
         try:
-            self.vocabulary = Vocabulary(self.model)
+            self.words = Vocabulary(self.model)
         except BaseException:
             self.model.close()
             raise
@@ -124,12 +125,12 @@ class LlamaCppEngine:
             vocabulary=self.model.vocabulary,
             context=self.model.context,
             versions={"llama-cpp-python": version("llama-cpp-python")},
-            learns_from_examples=self.vocabulary.prompter.learns_from_examples,
+            learns_from_examples=self.words.prompter.learns_from_examples,
         )
 
     def check_numbers(self) -> None:
         """Refuse a model that predicts values that are no numbers. Raises ModelError."""
-        words = self.vocabulary
+        words = self.words
         asked = words.encode_external(LOOKED_AT, end=True) or [words.end_token]
         greedy = Sampling(max_tokens=1, greedy=True)
         job = GenerationJob([asked], 1, greedy, words.stop_tokens, self.model.context, words.closes)
@@ -152,13 +153,13 @@ class LlamaCppEngine:
     def generate(self, request: p.Generate, progress: p.Progress, cancelled: threading.Event) -> p.Generated:
         """Answer questions."""
         began = time.monotonic()
-        prompts = [self.vocabulary.prompt_tokens(prompt) for prompt in request.prompts]
-        words = self.vocabulary
+        prompts = [self.words.prompt_tokens(prompt) for prompt in request.prompts]
+        words = self.words
         closes = words.closes.or_at(request.sampling.stop, self.model.vocabulary)
         job = GenerationJob(prompts, request.answers, request.sampling, words.stop_tokens, self.model.context, closes)
-        watch = GenerationMonitor(should_stop=cancelled.is_set, progress=progress, text=self.vocabulary.text)
+        watch = GenerationMonitor(should_stop=cancelled.is_set, progress=progress, text=words.text)
         if job.total == 1:
-            watch.token = Speaker(self.vocabulary.text, progress)
+            watch.token = Speaker(self.words.text, progress)
         answers = self._answer(job, None if request.base else self._adapter, watch)
         return p.Generated(
             prompt_tokens=prompts,
@@ -209,55 +210,44 @@ class LlamaCppEngine:
             self._streams.use_threads(self._pace.count)
 
 
-class Service:
-    """Answers the generator host's requests, one at a time."""
+LlamaCpp = Service[p.LoadGguf, LlamaCppEngine]
 
-    def __init__(self) -> None:
-        self.cancelled = threading.Event()
-        self._engine: LlamaCppEngine | None = None
 
-    def handle(self, request: p.GeneratorRequest, progress: p.Progress) -> p.GeneratorReply:
-        """Do what is asked; raises SapoError. A cancel ends the request under way, not the next one."""
-        match request:
-            case p.LoadGguf():
-                if self._engine is not None:
-                    self._engine.close()  # give the memory back before the next model comes
-                    self._engine = None
-                self._engine = LlamaCppEngine(request)
-                self._engine.check_numbers()
-                return self._engine.loaded()
-            case p.Quantise():
-                quantise(Path(request.source), Path(request.target), request.weights, request.threads)
-                return p.Done()
-        if self._engine is None:
-            raise HostError(sentence("The generator was asked to work before a model was loaded."))
-        return self._work(self._engine, request, progress)
+def _load(request: p.LoadGguf, cancelled: threading.Event) -> LlamaCppEngine:
+    engine = LlamaCppEngine(request)
+    try:
+        engine.check_numbers()
+    except BaseException:
+        engine.close()
+        raise
+    return engine
 
-    def _work(self, engine: LlamaCppEngine, request: p.GeneratorRequest, progress: p.Progress) -> p.GeneratorReply:
-        match request:
-            case p.Generate():
-                return engine.generate(request, progress, self.cancelled)
-            case p.Encode():
-                words = engine.vocabulary
-                return p.Encoded(
-                    tokens=[words.encode_external(text, request.end) for text in request.texts],
-                    prompts=[words.prompt_tokens(question) for question in request.questions],
-                )
-            case p.UseAdapter():
-                engine.use_adapter(request.file)
-                return p.Done()
-            case p.Configure():
-                if request.threads is not None:
-                    engine.use_threads(request.threads)
-                return p.Done()
-            case _:
-                return self.handle(request, progress)
+
+def _unloaded(request: Request) -> p.EngineReply | None:
+    if not isinstance(request, p.Quantise):
+        return None
+    quantise(Path(request.source), Path(request.target), request.weights, request.threads)
+    return p.Done()
+
+
+def _work(engine: LlamaCppEngine, request: Request, progress: p.Progress, service: LlamaCpp) -> p.EngineReply:
+    match request:
+        case p.Generate():
+            return engine.generate(request, progress, service.cancelled)
+        case p.UseAdapter():
+            engine.use_adapter(request.file)
+            return p.Done()
+        case p.Configure():
+            if request.threads is not None:
+                engine.use_threads(request.threads)
+            return p.Done()
+    raise cannot(request)
 
 
 def _used() -> Used:
     return Used(wall=time.monotonic(), cpu=time.process_time())
 
 
-def create() -> Service:
+def create() -> LlamaCpp:
     """Return the generator for a host process; nothing is loaded yet."""
-    return Service()
+    return Service(Kind(p.LoadGguf, _load, _work, _unloaded))

@@ -10,6 +10,7 @@ text comes when it is whole), learning.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
@@ -29,6 +30,7 @@ from sapo_desktop.engines.remote.dialects import Ask, Dialect, answers_in
 from sapo_desktop.engines.remote.http import Refused, Server, Unusable, in_the_clear
 from sapo_desktop.engines.remote.server import AdapterShelf, Found, look_at
 from sapo_desktop.engines.remote.tokens import Translator, Understood
+from sapo_desktop.engines.service import Kind, Request, Service, cannot
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer, model_numbers
 
 LOOK_SECONDS = 0.1
@@ -150,6 +152,9 @@ class RemoteGenerator:
             raise UsageError(_no_adapters(self.request.url))
         if self.shelf is not None:
             self._run(self._shelve(self.shelf, folder))
+
+    def close(self) -> None:
+        """Nothing to do: each request opens its own connection."""
 
     # -- inside ------------------------------------------------------------------------------------------------
 
@@ -314,46 +319,39 @@ def _seed(seed: int, row: int) -> int:
     return int(np.random.SeedSequence([seed, row]).generate_state(1)[0]) >> 1
 
 
-class Service:
-    """Answers a remote generator's requests, one at a time."""
+Remote = Service[p.LoadRemote, RemoteGenerator]
 
-    def __init__(self) -> None:
-        self.cancelled = threading.Event()
-        self._generator: RemoteGenerator | None = None
 
-    def handle(self, request: p.RemoteRequest, progress: p.Progress) -> p.GeneratorReply:
-        """Do what is asked; raises SapoError. A cancel ends the request under way, not the next one."""
-        try:
-            return self._handle(request, progress)
-        except Refused as refused:
-            said = refused.text
-            if refused.status not in (401, 403):
-                said = joined([said, sentence("Check that server and remote_url.")])
-            raise RemoteError(said) from refused  # a class that the worker knows
+@contextlib.contextmanager
+def _refusals_named() -> Iterator[None]:
+    """Have what the server refuses rise as an error of a class that the worker knows."""
+    try:
+        yield
+    except Refused as refused:
+        said = refused.text
+        if refused.status not in (401, 403):
+            said = joined([said, sentence("Check that server and remote_url.")])
+        raise RemoteError(said) from refused
 
-    def _handle(self, request: p.RemoteRequest, progress: p.Progress) -> p.GeneratorReply:
-        if isinstance(request, p.LoadRemote):
-            self._generator = RemoteGenerator(request, Runner(self.cancelled))
-            return self._generator.loaded()
-        generator = self._generator
-        if generator is None:
-            raise HostError(sentence("The remote generator was asked to work before it was connected."))
+
+def _load(request: p.LoadRemote, cancelled: threading.Event) -> RemoteGenerator:
+    with _refusals_named():
+        return RemoteGenerator(request, Runner(cancelled))
+
+
+def _work(generator: RemoteGenerator, request: Request, progress: p.Progress, service: Remote) -> p.EngineReply:
+    with _refusals_named():
         match request:
             case p.Generate():
                 return generator.generate(request, progress)
-            case p.Encode():
-                words = generator.words
-                return p.Encoded(
-                    tokens=[words.encode_external(text, request.end) for text in request.texts],
-                    prompts=[words.prompt_tokens(question) for question in request.questions],
-                )
             case p.UseAdapter(file=folder):
                 generator.use_adapter(None if folder is None else Path(folder))
                 return p.Done()
             case p.Configure():
                 return p.Done()  # the server has its own threads, and no optimiser
+    raise cannot(request)
 
 
-def create() -> Service:
+def create() -> Remote:
     """Return the service for a host process; nothing is connected yet."""
-    return Service()
+    return Service(Kind(p.LoadRemote, _load, _work))

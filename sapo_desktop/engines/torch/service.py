@@ -23,7 +23,7 @@ import msgspec
 import torch
 from safetensors import SafetensorError
 
-from sapo_desktop.core.errors import HostCancelled, HostError, OutOfMemory, TooBig, UsageError
+from sapo_desktop.core.errors import HostCancelled, OutOfMemory, TooBig, UsageError
 from sapo_desktop.core.records import Sampling, TrainingSequence
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
@@ -35,6 +35,8 @@ from sapo_desktop.engines.answering import (
     Speaker,
     no_numbers,
 )
+from sapo_desktop.engines.service import Kind, Request, Service, ShouldStop, cannot
+from sapo_desktop.engines.tokenizer import ModelTokenizer
 from sapo_desktop.engines.torch import products
 from sapo_desktop.engines.torch.generation import generate
 from sapo_desktop.engines.torch.llama.decoding import Start, start
@@ -76,6 +78,13 @@ class TorchEngine:
         self._packed: dict[bool, tuple[int, WrittenOutModel]] = {}
         most = _MOST_ON_CPU if self.lm.device.type == "cpu" else 0
         self._batch = min(request.batch, most or request.batch) if request.batch else most
+
+    @property
+    def words(self) -> ModelTokenizer:
+        return self.lm.words
+
+    def close(self) -> None:
+        """Nothing to do: its memory goes with the last reference to it."""
 
     def check_numbers(self) -> None:
         """Refuse weights, or what they predict after a question, that are no numbers: it would go on answering by them.
@@ -234,84 +243,60 @@ class TorchEngine:
         return functools.partial(start, held[1])
 
 
-class Service:
-    """Answers engine requests, one at a time."""
-
-    def __init__(self) -> None:
-        self.cancelled = threading.Event()
-        self.between: Callable[[], None] = lambda: None
-        """Set by the host: answers, by `handle_aside`, what somebody waits for."""
-        self._engine: TorchEngine | None = None
-
-    def handle(self, request: p.EngineRequest, progress: p.Progress) -> p.EngineReply:
-        """Do what is asked; raises SapoError. A cancel ends the request under way, not the next one."""
-        match request:
-            case p.Load():
-                self._engine = None  # give the memory back before the next model comes
-                self._engine = _load(request)
-                return self._engine.loaded()
-            case p.TimeProducts():
-                return p.ProductsTimed(times=products.measure(request.hidden, request.widest))
-            case p.WriteGguf():
-                from sapo_desktop.engines.gguf.folder import write_base
-
-                write_base(Path(request.model), Path(request.file), request.weights)
-                return p.Done()
-        if self._engine is None:
-            raise HostError(sentence("The engine was asked to work before a model was loaded."))
-        return self._work(self._engine, request, progress)
-
-    def handle_aside(
-        self, request: p.EngineRequest, progress: p.Progress, should_stop: Callable[[], bool]
-    ) -> p.EngineReply:
-        """Answer a question between two steps of what `handle` does."""
-        if self._engine is None or not isinstance(request, p.Generate):
-            raise HostError(sentence("The engine was asked aside for what needs its turn."))
-        with torch.inference_mode(False), torch.no_grad():  # what is made here outlives the step that it comes between
-            return self._engine.generate(request, progress, should_stop)
-
-    def _stopped(self) -> bool:
-        self.between()
-        return self.cancelled.is_set()
-
-    def _work(self, engine: TorchEngine, request: p.EngineWork, progress: p.Progress) -> p.EngineReply:
-        match request:
-            case p.Generate():
-                # While the weights themselves are the base's, nothing else can be answered.
-                switched = request.base and engine.policy.method == "full"
-                return engine.generate(request, progress, self.cancelled.is_set if switched else self._stopped)
-            case p.Encode():
-                return p.Encoded(
-                    tokens=[engine.lm.words.encode_external(text, request.end) for text in request.texts],
-                    prompts=[engine.lm.words.prompt_tokens(question) for question in request.questions],
-                )
-            case p.Step():
-                engine.trainer.should_stop = self._stopped
-                return engine.step(request.batch, request.beside)
-            case p.Save():
-                return p.Done(files=save_trainer(engine.trainer, Path(request.folder), averaged=request.averaged))
-            case p.Restore(folder=None):
-                reset_trainer(engine.trainer)
-                return p.Done(steps=engine.trainer.steps)
-            case p.Restore():
-                restore_trainer(engine.trainer, Path(str(request.folder)), request.weights_only)
-                return p.Done(steps=engine.trainer.steps)
-            case p.Configure():
-                engine.configure(request)
-                return p.Done()
-            case p.WriteAdapter():
-                from sapo_desktop.engines.gguf.folder import write_trained
-
-                folder = None if request.folder is None else Path(request.folder)
-                with engine.trainer.averaged() if request.averaged else contextlib.nullcontext():
-                    write_trained(engine.lm, engine.policy, Path(request.file), folder)
-                return p.Done()
-            case p.Export():
-                # Nothing is answered between: the weights are the average's meanwhile.
-                return p.Done(files=engine.export(request, self.cancelled.is_set))
+Torch = Service[p.Load, TorchEngine]
 
 
-def _load(request: p.Load) -> TorchEngine:
+def _unloaded(request: Request) -> p.EngineReply | None:
+    match request:
+        case p.TimeProducts():
+            return p.ProductsTimed(times=products.measure(request.hidden, request.widest))
+        case p.WriteGguf():
+            from sapo_desktop.engines.gguf.folder import write_base
+
+            write_base(Path(request.model), Path(request.file), request.weights)
+            return p.Done()
+    return None
+
+
+def _aside(engine: TorchEngine, request: p.Generate, progress: p.Progress, should_stop: ShouldStop) -> p.Generated:
+    with torch.inference_mode(False), torch.no_grad():  # what is made here outlives the step that it comes between
+        return engine.generate(request, progress, should_stop)
+
+
+def _work(engine: TorchEngine, request: Request, progress: p.Progress, service: Torch) -> p.EngineReply:
+    match request:
+        case p.Generate():
+            # While the weights themselves are the base's, nothing else can be answered.
+            switched = request.base and engine.policy.method == "full"
+            return engine.generate(request, progress, service.cancelled.is_set if switched else service.stopped)
+        case p.Step():
+            engine.trainer.should_stop = service.stopped
+            return engine.step(request.batch, request.beside)
+        case p.Save():
+            return p.Done(files=save_trainer(engine.trainer, Path(request.folder), averaged=request.averaged))
+        case p.Restore(folder=None):
+            reset_trainer(engine.trainer)
+            return p.Done(steps=engine.trainer.steps)
+        case p.Restore():
+            restore_trainer(engine.trainer, Path(str(request.folder)), request.weights_only)
+            return p.Done(steps=engine.trainer.steps)
+        case p.Configure():
+            engine.configure(request)
+            return p.Done()
+        case p.WriteAdapter():
+            from sapo_desktop.engines.gguf.folder import write_trained
+
+            folder = None if request.folder is None else Path(request.folder)
+            with engine.trainer.averaged() if request.averaged else contextlib.nullcontext():
+                write_trained(engine.lm, engine.policy, Path(request.file), folder)
+            return p.Done()
+        case p.Export():
+            # Nothing is answered between: the weights are the average's meanwhile.
+            return p.Done(files=engine.export(request, service.cancelled.is_set))
+    raise cannot(request)
+
+
+def _load(request: p.Load, cancelled: threading.Event) -> TorchEngine:
     try:
         engine = TorchEngine(request)
         engine.check_numbers()
@@ -326,6 +311,6 @@ def _load(request: p.Load) -> TorchEngine:
         ) from error
 
 
-def create() -> Service:
+def create() -> Torch:
     """Return the engine for a host process; nothing is loaded yet."""
-    return Service()
+    return Service(Kind(p.Load, _load, _work, _unloaded, _aside))

@@ -29,7 +29,7 @@ import torch
 from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.engines.answering import GenerationJob, GenerationMonitor
 from sapo_desktop.engines.protocols import Load, WriteGguf
-from sapo_desktop.engines.torch.service import Service, TorchEngine
+from sapo_desktop.engines.torch.service import TorchEngine, create
 from tests.bench.engines.generate_job import (
     PROMPT_TOKENS,
     JobOptions,
@@ -68,7 +68,7 @@ def main() -> None:
 def measure(shape: str, folder: Path, options: Any) -> None:
     """Every way with one model."""
     tokens, turns = (20, 1) if options.quick else (TOKENS[shape], 3 if shape == "starter" else 2)
-    service = Service()
+    service = create()
     model = str(model_for_both_engines(folder / "model", shape, options.seed))
     service.handle(Load(model=model, trainer=TrainerSettings(), threads=1, dtype="float32"), lambda _: None)
     engine = service._engine

@@ -21,7 +21,7 @@ from sapo_desktop.engines.answering import GenerationJob, GenerationMonitor
 from sapo_desktop.engines.protocols import Load
 from sapo_desktop.engines.torch.generation import generate
 from sapo_desktop.engines.torch.lm import load_language_model
-from sapo_desktop.engines.torch.service import Service, TorchEngine
+from sapo_desktop.engines.torch.service import TorchEngine, create
 from tests.bench.figure import cpu_seconds
 
 QUESTIONS, ANSWERS = 9, 8
@@ -102,7 +102,7 @@ def held_to_avx2(model: str, options: JobOptions) -> Iterator[Callable[[], float
 def main() -> None:
     model, options = sys.argv[1], msgspec.json.decode(sys.argv[2], type=JobOptions)
     torch.set_num_threads(1)
-    service = Service()
+    service = create()
     service.handle(Load(model=model, trainer=TrainerSettings(), threads=1, dtype="float32"), lambda _: None)
     engine = service._engine
     assert engine is not None

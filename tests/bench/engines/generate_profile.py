@@ -29,7 +29,7 @@ from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.engines.answering import GenerationJob, GenerationMonitor
 from sapo_desktop.engines.protocols import Load, WriteGguf
 from sapo_desktop.engines.torch import generation
-from sapo_desktop.engines.torch.service import PROMPT_TOKENS_AT_ONCE, Service, TorchEngine
+from sapo_desktop.engines.torch.service import PROMPT_TOKENS_AT_ONCE, TorchEngine, create
 from tests.bench.engines.generate import LlamaWays, Ways, least
 from tests.bench.engines.generate_job import (
     ANSWERS,
@@ -76,7 +76,7 @@ def measure(shape: str, folder: Path, options: Any) -> None:
     def put(name: str, value: float, unit: str, note: str = "") -> None:
         show([Figure(f"{name}, {shape}", value, unit, note=note)], options)
 
-    service = Service()
+    service = create()
     model = str(model_for_both_engines(folder / "model", shape, options.seed))
     service.handle(Load(model=model, trainer=TrainerSettings(), threads=1, dtype="float32"), lambda _: None)
     engine = service._engine

@@ -16,7 +16,7 @@ import torch
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.torch.service import Service as TorchService
+from sapo_desktop.engines.torch.service import create as create_torch
 from tests.builders import as_prompts
 from tests.engines.export_models import save_base, starter_like_tokenizer, tiny_model
 
@@ -52,13 +52,13 @@ class Pair:
     def __init__(self, folder: Path, work: Path, weights: p.GgufWeights = "F32", **trainer: object) -> None:
         library = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not built here")
         assert library
-        from sapo_desktop.engines.llama_cpp.service import Service
+        from sapo_desktop.engines.llama_cpp.service import create
 
         torch.set_num_threads(1)
         self.work = work
         self.gguf = work / f"base-{weights}.gguf"
-        self.torch = TorchService()
-        self.cpp = Service()
+        self.torch = create_torch()
+        self.cpp = create()
         settings = msgspec.convert(trainer, p.TrainerSettings)
         self.ask_torch(p.Load(model=str(folder), trainer=settings, threads=1, device="cpu", dtype="float32"))
         self.ask_torch(p.WriteGguf(model=str(folder), file=str(self.gguf), weights=weights))

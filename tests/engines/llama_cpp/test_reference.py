@@ -7,7 +7,7 @@ import pytest
 
 from sapo_desktop.core.records import Exchange, Prompt, Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.torch.service import Service as TorchService
+from sapo_desktop.engines.torch.service import create as create_torch
 from tests.engines.llama_cpp.cpp import needs_llama, quiet
 from tests.reference import reference
 
@@ -26,10 +26,10 @@ class Both:
 
     def __init__(self, file: Path, work: Path) -> None:
         pytest.importorskip("llama_cpp", reason="llama-cpp-python is not built here")
-        from sapo_desktop.engines.llama_cpp.service import Service
+        from sapo_desktop.engines.llama_cpp.service import create
 
         self.adapter = work / "adapter.gguf"
-        self.torch, self.cpp = TorchService(), Service()
+        self.torch, self.cpp = create_torch(), create()
         trainer = TrainerSettings(learning_rate=3e-3, seed=1)
         self.torch.handle(p.Load(model=str(file), trainer=trainer, threads=1, device="cpu", dtype="float32"), quiet)
         self.cpp.handle(p.LoadGguf(model=str(file), threads=1, device="cpu"), quiet)

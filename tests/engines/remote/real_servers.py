@@ -13,7 +13,8 @@ from typing import Any
 
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.remote.engine import Service
+from sapo_desktop.engines.remote.engine import create
+from sapo_desktop.engines.service import Service
 from tests.builders import as_prompts
 
 
@@ -56,14 +57,14 @@ def fetched(url: str, key: str) -> Any:
         return json.load(reply)
 
 
-def connected(url: str, folder: Path, key: str) -> tuple[Service, p.Loaded]:
-    service = Service()
+def connected(url: str, folder: Path, key: str) -> tuple[Service[p.LoadRemote, Any], p.Loaded]:
+    service = create()
     loaded = service.handle(p.LoadRemote(url=url, model="", folder=str(folder), key=key), lambda _: None)
     assert isinstance(loaded, p.Loaded)
     return service, loaded
 
 
-def ask(service: Service, prompts: list[str], answers: int = 1, **sampling: Any) -> p.Generated:
+def ask(service: Service[p.LoadRemote, Any], prompts: list[str], answers: int = 1, **sampling: Any) -> p.Generated:
     request = p.Generate(prompts=as_prompts(prompts), answers=answers, sampling=Sampling(**sampling))
     made = service.handle(request, lambda _: None)
     assert isinstance(made, p.Generated)

@@ -21,7 +21,7 @@ from sapo_desktop.core.records import Completion, Sampling
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.remote import http as remote_http
 from sapo_desktop.engines.remote.dialects import Raw
-from sapo_desktop.engines.remote.engine import Service
+from sapo_desktop.engines.remote.engine import create
 from sapo_desktop.engines.remote.http import base_url, in_the_clear
 from sapo_desktop.engines.remote.tokens import Translator
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
@@ -55,7 +55,7 @@ class Connected:
 
     def __init__(self, script: Scripted, url: str, folder: Path, **options: Any) -> None:
         self.script = script
-        self.service = Service()
+        self.service = create()
         self.told: list[msgspec.Struct] = []
         request = p.LoadRemote(url=url, folder=str(folder), **({"model": "", "seconds": 5.0} | options))
         self.loaded = self.handle(request)
@@ -503,12 +503,12 @@ def test_a_cancel_ends_the_requests(connect: Connect) -> None:
 
 def test_nobody_at_the_address(folder: Path) -> None:
     with pytest.raises(HostError, match="cannot be reached"):
-        Service().handle(p.LoadRemote(url="http://127.0.0.1:1", model="", folder=str(folder)), lambda _: None)
+        create().handle(p.LoadRemote(url="http://127.0.0.1:1", model="", folder=str(folder)), lambda _: None)
 
 
 def test_work_before_a_connection_is_refused() -> None:
-    with pytest.raises(SapoError, match="before it was connected"):
-        Service().handle(p.Generate(prompts=as_prompts([]), answers=1, sampling=Sampling()), lambda _: None)
+    with pytest.raises(SapoError, match="before a model was loaded"):
+        create().handle(p.Generate(prompts=as_prompts([]), answers=1, sampling=Sampling()), lambda _: None)
 
 
 def test_nothing_asked_is_nothing_sent(node: Any) -> None:

@@ -13,7 +13,7 @@ from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.gguf.folder import write_folder
-from sapo_desktop.engines.torch.service import Service
+from sapo_desktop.engines.torch.service import create
 from tests.engines.export_models import save_base, starter_like_tokenizer, tiny_model
 
 
@@ -45,13 +45,13 @@ def test_what_is_no_number_is_said_when_the_model_is_loaded(tmp_path: Path, edit
     edit(weights)
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     with pytest.raises(ModelError, match=rf"no numbers \(.*{what}"):
-        Service().handle(p.Load(model=str(folder), trainer=TrainerSettings(), threads=1, device="cpu"), lambda _: None)
+        create().handle(p.Load(model=str(folder), trainer=TrainerSettings(), threads=1, device="cpu"), lambda _: None)
 
 
 @pytest.mark.allowed_skip("llama-cpp-python is built from source and may be missing at a desk")
 def test_llama_cpp_answers_by_no_such_values_either(tmp_path: Path) -> None:
     pytest.importorskip("llama_cpp", reason="llama-cpp-python is not built here")
-    from sapo_desktop.engines.llama_cpp.service import Service as LlamaCpp
+    from sapo_desktop.engines.llama_cpp.service import create as create_llama_cpp
 
     folder = save_base(tiny_model("llama", 272), starter_like_tokenizer(), tmp_path / "tiny")
     weights = load_file(folder / "model.safetensors")
@@ -59,4 +59,4 @@ def test_llama_cpp_answers_by_no_such_values_either(tmp_path: Path) -> None:
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     write_folder(folder, tmp_path / "m.gguf", "F32")
     with pytest.raises(ModelError, match=r"no numbers \(logits"):
-        LlamaCpp().handle(p.LoadGguf(model=str(tmp_path / "m.gguf"), threads=1, device="cpu"), lambda _: None)
+        create_llama_cpp().handle(p.LoadGguf(model=str(tmp_path / "m.gguf"), threads=1, device="cpu"), lambda _: None)

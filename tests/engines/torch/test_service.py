@@ -11,8 +11,9 @@ from safetensors import SafetensorError
 from sapo_desktop.core.errors import HostCancelled, HostError, ModelError, TooBig, UsageError
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines import protocols as p
+from sapo_desktop.engines.service import Service
 from sapo_desktop.engines.torch import lm as torch_lm
-from sapo_desktop.engines.torch.service import Service, create
+from sapo_desktop.engines.torch.service import create
 from tests.builders import as_prompts
 
 
@@ -20,7 +21,7 @@ def quiet(_: msgspec.Struct) -> None:
     """Progress that nobody follows."""
 
 
-def ask(service: Service, request: Any) -> Any:
+def ask(service: Service[Any, Any], request: Any) -> Any:
     """Send a request as it arrives in a host: encoded and decoded on the way."""
     wire = msgspec.msgpack.encode(request)
     reply = service.handle(msgspec.msgpack.decode(wire, type=p.EngineRequest), quiet)
@@ -32,7 +33,7 @@ def load(folder: Path, **settings: object) -> p.Load:
 
 
 @pytest.fixture
-def service(llama: Path) -> Service:
+def service(llama: Path) -> Service[Any, Any]:
     made = create()
     ask(made, load(llama))
     return made
@@ -58,7 +59,7 @@ def test_load_describes_the_engine(llama: Path) -> None:
     assert loaded.versions.keys() == {"torch", "transformers", "peft"}
 
 
-def test_a_round_answers_learns_saves_and_comes_back(service: Service, llama: Path, tmp_path: Path) -> None:
+def test_a_round_answers_learns_saves_and_comes_back(service: Service[Any, Any], llama: Path, tmp_path: Path) -> None:
     first = ask(service, QUESTION)
     assert ask(service, step_of(first)).report.skipped is False
     learned = ask(service, QUESTION)
@@ -101,17 +102,17 @@ def test_a_person_who_is_answered_between_changes_nothing_of_the_round(llama: Pa
     assert len(heard) > 10 and len({msgspec.json.encode(one) for one in heard[::2]}) == 1, "the base stays what it is"
 
 
-def test_nothing_but_a_question_is_answered_aside(service: Service) -> None:
+def test_nothing_but_a_question_is_answered_aside(service: Service[Any, Any]) -> None:
     with pytest.raises(HostError, match="aside"):
         service.handle_aside(p.Restore(folder=None), quiet, lambda: False)
 
 
-def test_external_text_is_encoded(service: Service) -> None:
+def test_external_text_is_encoded(service: Service[Any, Any]) -> None:
     encoded = ask(service, p.Encode(texts=["4", "<eos>", ""], end=True))
     assert [None if t is None else len(t) for t in encoded.tokens] == [2, None, 1]
 
 
-def test_settings_change_without_a_reload(service: Service) -> None:
+def test_settings_change_without_a_reload(service: Service[Any, Any]) -> None:
     ask(service, p.Configure(learning_rate=0.0, micro_batch=2, threads=1))
     first = ask(service, QUESTION)
     report = ask(service, step_of(first)).report
@@ -119,7 +120,7 @@ def test_settings_change_without_a_reload(service: Service) -> None:
     assert ask(service, QUESTION).completions == first.completions
 
 
-def test_the_number_of_threads_changes_without_a_reload(service: Service) -> None:
+def test_the_number_of_threads_changes_without_a_reload(service: Service[Any, Any]) -> None:
     before = ask(service, QUESTION)
     ask(service, step_of(before))
     learned = ask(service, QUESTION)
@@ -129,7 +130,7 @@ def test_the_number_of_threads_changes_without_a_reload(service: Service) -> Non
         assert [c.text for c in ask(service, QUESTION).completions[0]] == [c.text for c in learned.completions[0]]
 
 
-def test_merged_weights_are_exported(service: Service, tmp_path: Path) -> None:
+def test_merged_weights_are_exported(service: Service[Any, Any], tmp_path: Path) -> None:
     from sapo_desktop.engines.torch.lm import load_language_model
 
     ask(service, step_of(ask(service, QUESTION)))
@@ -142,7 +143,7 @@ def test_merged_weights_are_exported(service: Service, tmp_path: Path) -> None:
     assert [c.tokens for c in ask(other, QUESTION).completions[0]] == [c.tokens for c in learned.completions[0]]
 
 
-def test_cancel_ends_answering_and_learning_but_not_what_follows(service: Service, tmp_path: Path) -> None:
+def test_cancel_ends_answering_and_learning_but_not_what_follows(service: Service[Any, Any], tmp_path: Path) -> None:
     made = ask(service, QUESTION)
     service.cancelled.set()
     with pytest.raises(HostCancelled):
@@ -160,7 +161,7 @@ def test_nothing_works_before_load() -> None:
         ask(create(), QUESTION)
 
 
-def test_a_failed_load_leaves_no_engine(service: Service, tmp_path: Path) -> None:
+def test_a_failed_load_leaves_no_engine(service: Service[Any, Any], tmp_path: Path) -> None:
     with pytest.raises(ModelError):
         ask(service, load(tmp_path))
     with pytest.raises(HostError):
