@@ -13,7 +13,7 @@ from collections.abc import Callable
 import msgspec
 
 from sapo_desktop.core.errors import TaskError
-from sapo_desktop.core.records import Exchange, Mark, Question
+from sapo_desktop.core.records import Mark, Question
 from sapo_desktop.core.resources import resource
 from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
 from sapo_desktop.tasks.examiner import (
@@ -26,7 +26,7 @@ from sapo_desktop.tasks.examiner import (
 from sapo_desktop.tasks.heldout import SetName, held_out_set
 from sapo_desktop.tasks.limits import Limits, apply_limits
 from sapo_desktop.tasks.own.folder import handed_over
-from sapo_desktop.tasks.worked.examples import worked_examples
+from sapo_desktop.tasks.worked.examples import FamilyExamples, worked_examples
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
@@ -114,7 +114,7 @@ class HeldOutQuestions(Message, frozen=True):
 
 
 class Examples(Message, frozen=True):
-    by_family: dict[str, list[Exchange]]
+    by_family: dict[str, FamilyExamples]
 
 
 class TruthIs(Message, frozen=True):

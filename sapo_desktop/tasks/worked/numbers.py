@@ -53,15 +53,19 @@ def _base(name: str) -> int:
     return {"binary": 2, "hexadecimal": 16}.get(name) or int(name.removeprefix("base-"))
 
 
-def base_conversion(entry: dict[str, Any]) -> str | None:
-    """Horner's rule into decimal, then division by the target base; remainders are read from the last to the first.
+def conversion(question: str) -> tuple[int, str, int] | None:
+    """The base, the number in it, and the base to write it in; None for 0, which the dataset prints as nothing at all
+    in most bases."""
+    match = re.search(r"convert the (\S+) number (\w+) to (\S+)", question)
+    return None if match is None else (_base(match[1]), match[2], _base(match[3]))
 
-    None for the dataset's zero, which it prints as nothing at all in most bases.
-    """
-    match = re.search(r"convert the (\S+) number (\w+) to (\S+)", entry["question"])
-    if match is None:
+
+def base_conversion(entry: dict[str, Any]) -> str | None:
+    """Horner's rule into decimal, then division by the target base; remainders are read from the last to the first."""
+    found = conversion(entry["question"])
+    if found is None:
         return None
-    source, target, written = _base(match[1]), _base(match[3]), match[2]
+    source, written, target = found
     lines = [f"{source}>{target}"]
     value = DIGITS.index(written[0])
     for digit in written[1:] if source != 10 else "":

@@ -79,13 +79,18 @@ def products(entry: dict[str, Any]) -> str:
     return f"{' '.join(lines)}<answer>{total}</answer>"
 
 
+def singular(name: str) -> str:
+    """Of an animal as the questions write it."""
+    return name if name in LEGS else name[:-1]
+
+
 def leg_counting(entry: dict[str, Any]) -> str:
     """Legs of each kind and a running sum."""
     total, lines = 0, []
     for count, name in re.findall(r"(\d+) ([a-z ]+)", entry["question"].split("if you have ")[1]):
-        animal = name if name in LEGS else name[:-1]
-        legs = int(count) * LEGS[animal]
-        lines.append(f"{count}*{LEGS[animal]}={legs}")
+        each = LEGS[singular(name)]
+        legs = int(count) * each
+        lines.append(f"{count}*{each}={legs}")
         if len(lines) > 1:
             lines.append(add(total, legs))
         total += legs

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import HostDied, HostTimeout, TaskError
-from sapo_desktop.core.records import Exchange, Mark, Prompt, Question
+from sapo_desktop.core.records import Mark, Prompt, Question
 from sapo_desktop.learning.questions import Place, training_questions
 from sapo_desktop.tasks.catalogue import family_of
 from sapo_desktop.tasks.heldout import SetName
@@ -41,7 +41,7 @@ from sapo_desktop.tasks.service import (
     Truth,
     TruthIs,
 )
-from sapo_desktop.tasks.worked.examples import shown_with
+from sapo_desktop.tasks.worked.examples import FamilyExamples, shown_with
 from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
 
 log = logging.getLogger(__name__)
@@ -101,7 +101,7 @@ class Examiner:
         self._patience = patience
         self._kept = kept_ids
         self._task_ids = kept_ids.read()
-        self._examples: dict[str, list[Exchange]] = {}
+        self._examples: dict[str, FamilyExamples] = {}
         self._restarting = asyncio.Lock()
 
     async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:

@@ -17,7 +17,6 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from sapo_desktop.core.errors import TaskError
-from sapo_desktop.core.extraction import OPEN
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.task_list import FIRST
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, family_of, level_of, load_catalogue
@@ -144,17 +143,19 @@ class Noting:
 
 
 def examples(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
-    """The worked examples of every family: how many, and those that are wrong, of the held-out side, or answers alone
-    to questions that take more than one step."""
+    """The worked examples of every family: how many, and those that are wrong, of the held-out side, or of another
+    level than the questions that they are shown before."""
     maker, counts = Noting(examiner), dict[str, int]()
     misplaced, unsolved, held_out = list[str](), list[str](), list[str]()
     for family in catalogue.families:
-        shown = worked_examples(maker, family)
+        examples = worked_examples(maker, family)
+        shown = [*examples.first, *examples.longer]
         counts[family.name] = len(shown)
         first = any(level.name == FIRST for level in family.levels)
-        bare = [one for one in shown if first and one.answer.startswith(OPEN)]
-        misplaced += [one.question for one in bare if level_of(maker.places[one.question][0]) != FIRST]
-        misplaced += [family.name] if first and len(bare) < OF_A_FAMILY else []
+        for one in shown:
+            of_first = level_of(maker.places[one.question][0]) == FIRST
+            misplaced += [one.question] if of_first != (one in examples.first) else []
+        misplaced += [family.name] if first and len(examples.first) < OF_A_FAMILY else []
         held_out += [one.question for one in shown if held_out_side(family.name, one.question)]
         unsolved += [
             f"{one.question} {one.answer}"

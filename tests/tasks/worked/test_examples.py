@@ -2,10 +2,11 @@
 
 from sapo_desktop.core.records import Exchange, Question
 from sapo_desktop.tasks.worked import WRITERS
-from sapo_desktop.tasks.worked.examples import OF_A_FAMILY, free_question, shown_with
+from sapo_desktop.tasks.worked.examples import OF_A_FAMILY, FamilyExamples, free_question, shown_with
 from tests.tasks.examiner.test_examiner import scene
 
-SHOWN = [Exchange(question=f"q{number}", answer=f"a{number}") for number in range(4)]
+STEPS = [Exchange(question=f"q{number}", answer=f"a{number}") for number in range(4)]
+SHOWN = FamilyExamples(longer=STEPS)
 
 
 def asked(text: str, first_byte: int = 0, task: str = "gcd/easy") -> Question:
@@ -13,25 +14,23 @@ def asked(text: str, first_byte: int = 0, task: str = "gcd/easy") -> Question:
 
 
 def test_the_same_question_is_shown_the_same_examples_and_never_itself() -> None:
-    assert shown_with(asked("other", 2), SHOWN, 1) == (SHOWN[2],)
-    assert shown_with(asked("other", 3), SHOWN, 2) == (SHOWN[3], SHOWN[0])
-    assert SHOWN[2] not in shown_with(asked("q2", 2), SHOWN, 4)
-    assert shown_with(asked("other"), [], 2) == () and shown_with(asked("other"), SHOWN, 0) == ()
+    assert shown_with(asked("other", 2), SHOWN, 1) == (STEPS[2],)
+    assert shown_with(asked("other", 3), SHOWN, 2) == (STEPS[3], STEPS[0])
+    assert STEPS[2] not in shown_with(asked("q2", 2), SHOWN, 4)
+    assert shown_with(asked("other"), FamilyExamples(), 2) == () and shown_with(asked("other"), SHOWN, 0) == ()
 
 
-def test_a_question_of_one_step_is_shown_answers_alone_and_others_are_shown_steps() -> None:
-    bare, steps = (
-        Exchange(question="b", answer="<answer>4</answer>"),
-        Exchange(question="s", answer="2+2=4<answer>4</answer>"),
-    )
-    assert shown_with(asked("q", task="gcd/first"), [steps, bare], 2) == (bare,)
-    assert shown_with(asked("q", 1, task="gcd/easy"), [bare, steps], 2) == (steps,)
-    assert shown_with(asked("q", task="gcd/first"), [steps], 1) == (steps,), "better than none"
+def test_a_question_of_one_step_is_shown_one_step_and_others_are_shown_all_of_theirs() -> None:
+    line, steps = Exchange(question="l", answer="2 + 2 = 4"), Exchange(question="s", answer="2+2=4 4+1=5")
+    both = FamilyExamples(first=[line], longer=[steps])
+    assert shown_with(asked("q", task="gcd/first"), both, 2) == (line,)
+    assert shown_with(asked("q", 1, task="gcd/easy"), both, 2) == (steps,)
+    assert shown_with(asked("q", task="gcd/first"), FamilyExamples(longer=[steps]), 1) == (steps,), "better than none"
 
 
 def test_what_a_person_asks_is_shown_the_examples_of_a_family_that_everybody_can_read() -> None:
     question = free_question("What is 17 + 25?")
-    assert question.task.partition("/")[0] in WRITERS and shown_with(question, SHOWN, 1) == (SHOWN[0],)
+    assert question.task.partition("/")[0] in WRITERS and shown_with(question, SHOWN, 1) == (STEPS[0],)
 
 
 def test_examples_of_every_family_are_right_and_give_no_held_out_answer_away() -> None:
