@@ -1,9 +1,9 @@
 """One line of work for questions of one step, as a chat model would write it.
 
 The steps of the other writers are short, for a tiny model that reads letter by letter. A chat model knows what it has
-read: of SmolLM2-135M-Instruct's greedy answers to products of two digits 25% are right after examples without work, 71%
-after `5*9=45` and 83% after `5 * 9 = 45` (docs/prompts.md). Families without a line here are shown answers alone, which
-served that model as well or better.
+read: it completes `5 * 9 =` where it only guesses what stands between the tags (`python -m tests.bench.tasks.shown`).
+So the line ends before the answer's tag begins. Families without a line here are shown answers alone, which served the
+reference as well.
 """
 
 from __future__ import annotations
