@@ -808,6 +808,21 @@
         <source>Back at {name}.</source>
         <translation>Wieder bei „{name}“.</translation>
     </message>
+    <message>
+        <source>{model} {base} → {now}</source>
+        <translation>{model} {base} → {now}</translation>
+    </message>
+    <message numerus="yes">
+        <source>The same %n held-out questions: {ours}, {other}.</source>
+        <translation>
+            <numerusform>Dieselbe Prüffrage: {ours}, {other}.</numerusform>
+            <numerusform>Dieselben %n Prüffragen: {ours}, {other}.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{model} leads by {points} ({low} to {high}).</source>
+        <translation>{model} führt mit {points} ({low} bis {high}).</translation>
+    </message>
     <message numerus="yes">
         <source>%n question(s) too long for this model count as not solved.</source>
         <translation>

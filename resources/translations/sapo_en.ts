@@ -137,6 +137,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>The same %n held-out questions: {ours}, {other}.</source>
+        <translation>
+            <numerusform>The same held-out question: {ours}, {other}.</numerusform>
+            <numerusform>The same %n held-out questions: {ours}, {other}.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>Solved {score} of %n questions ({low} to {high}), in {span}.</source>
         <translation>
             <numerusform>Solved {score} of %Ln question ({low} to {high}), in {span}.</numerusform>

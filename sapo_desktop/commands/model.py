@@ -16,8 +16,21 @@ from sapo_desktop.terminal.views import eval_line
 from sapo_desktop.terminal.wording import amount, duration, nearest, percent, size
 from sapo_desktop.view.completion import parted, without_tags
 from sapo_desktop.worker.control.messages.asking import Ask, Asked
-from sapo_desktop.worker.control.messages.replies import CheckpointInfo, Checkpoints, Evaluated, Exported, Ok
-from sapo_desktop.worker.control.messages.requests import Evaluate, ExportModel, ListCheckpoints, RollBack
+from sapo_desktop.worker.control.messages.replies import (
+    CheckpointInfo,
+    Checkpoints,
+    Comparisons,
+    Evaluated,
+    Exported,
+    Ok,
+)
+from sapo_desktop.worker.control.messages.requests import (
+    Evaluate,
+    ExportModel,
+    GetComparisons,
+    ListCheckpoints,
+    RollBack,
+)
 
 
 async def checkpoints(context: Context, args: Namespace) -> None:
@@ -30,6 +43,26 @@ async def checkpoints(context: Context, args: Namespace) -> None:
         rows.append([*_cells(item), ", ".join(names)])
     headers = ["checkpoint", "round", "held-out", "written", "size", ""]
     context.out.table(headers, rows, right=["checkpoint", "round", "held-out", "size"])
+
+
+async def compare(context: Context, args: Namespace) -> None:
+    """The model at work beside each that learned here before, on the same held-out questions."""
+    context.need_folder()
+    found = (await context.ask(GetComparisons(), Comparisons)).items
+    for one in found:
+        context.out.emit("comparison", **msgspec.to_builtins(one))
+        for model in (one.ours, one.other):
+            context.out.say(f"{model.name}: {percent(model.base)} -> {percent(model.now)}")
+        low, value, high = (100 * part for part in (one.difference.low, one.difference.value, one.difference.high))
+        context.out.say(
+            f"  on the same {amount(one.questions, 'held-out question')} ({one.which}); {one.ours.name} over "
+            f"{one.other.name}: {value:+.0f} points ({low:+.0f} to {high:+.0f})"
+        )
+    if not found:
+        context.out.say(
+            "No two models have answered the same held-out questions here yet. To ask each the same: "
+            f"sapo-desktop eval{context.data_option} --test"
+        )
 
 
 def _cells(item: CheckpointInfo) -> list[str]:

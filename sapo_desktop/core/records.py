@@ -326,6 +326,8 @@ class EvalReport(Record, frozen=True):
     """Names the model, the questions and how they are asked: only scores of one line may be compared."""
     learned: Learned | None = None
     """One of the questions that are answered rightly now and were not at the look before, if there are any."""
+    prints: list[str] = []
+    """Of each of `tasks` what names its questions: where two scores have the same, so have they the questions."""
     too_long: int = 0
     """Questions that fill the model's context: they were not answered, and count as not solved."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import hashlib
 import itertools
 from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from sapo_desktop.core.errors import CheckpointError
-from sapo_desktop.core.records import EvalReport, Sampling
+from sapo_desktop.core.records import EvalReport, Question, Sampling
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning import guard
@@ -38,6 +39,14 @@ BASE_NUMBER = 0
 PARTS = 8
 """Between two verdicts the validation set is asked in so many parts, each a newer look at what the node can do. A look
 takes at least as long as its longest answer, so that larger parts cost less a question."""
+
+
+def _prints(questions: Sequence[Question]) -> list[str]:
+    """As of an EvalReport: by task, in the order in which tasks come first."""
+    by_task: dict[str, list[bytes]] = {}
+    for question in questions:
+        by_task.setdefault(question.task, []).append(question.hash)
+    return [hashlib.sha256(b"".join(hashes)).hexdigest()[:8] for hashes in by_task.values()]
 
 
 class Scores:
@@ -72,15 +81,16 @@ class Scores:
         """Score a checkpoint, the base or the current adapter. For the arguments see EvalReport."""
         self._show.enter("evaluate")
         held_out = await self._held_out() if which == "validation" else await self.evaluator.held_out(which)
+        held_out = held_out.part(level, tasks)
         report = await self.evaluator.evaluate(
             subject,
-            held_out.part(level, tasks),
+            held_out,
             Sampling(temperature=temperature or self._status.settings.temperature, max_tokens=self._max_tokens),
             self._progress,
             samples,
         )
         report = msgspec.structs.replace(report, temperature=temperature, level=level, chosen=list(tasks))
-        await self.record(report)
+        await self.record(report, held_out.questions)
         return report
 
     @contextlib.contextmanager
@@ -121,9 +131,10 @@ class Scores:
         counters = msgspec.structs.replace(counters, standing=standing)
         if judged and counters.guard.best_checkpoint is None:
             base = self.evaluator.base_report(Subject(BASE, 0, None, shots=shots), held_out, standing)
-            await self.record(base)
+            await self.record(base, held_out.questions)
             counters, _ = self._judge(settings, counters, base, BASE_NUMBER)
-        await self.record(report)
+        known = [q for q, result in zip(held_out.questions, standing.results, strict=True) if result is not None]
+        await self.record(report, known)
         if not judged:
             return counters, False
         counters, action = self._judge(settings, counters, report, number)
@@ -131,10 +142,10 @@ class Scores:
             await self._roll_back(counters)
         return counters, True
 
-    async def record(self, report: EvalReport) -> None:
-        """Keep a score and publish it."""
+    async def record(self, report: EvalReport, questions: Sequence[Question]) -> None:
+        """Keep a score on these questions and publish it."""
         asked = f"{self._status.counters.short_model} {await self._line()}"
-        report = msgspec.structs.replace(report, line=asked)
+        report = msgspec.structs.replace(report, line=asked, prints=_prints(questions))
         await self._keeper.record_eval(self._status.counters.run, report)
         self._keeper.latest = self._keeper.latest.after_eval(report)
         self._show.publish(EvalFinished(report=report))

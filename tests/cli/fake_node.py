@@ -11,7 +11,7 @@ import msgspec
 from sapo_desktop.commands.line.door import Attached, Door
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import CheckpointError, NotRunning, PassphraseNeeded, SapoError
-from sapo_desktop.core.records import EvalReport, Mark, RoundReport, TaskMark
+from sapo_desktop.core.records import EvalReport, Gain, Mark, RoundReport, TaskMark
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Training, Why
@@ -41,6 +41,7 @@ from sapo_desktop.worker.control.messages.requests import (
     CreateSwarm,
     Evaluate,
     ExportModel,
+    GetComparisons,
     GetCurve,
     GetHistory,
     GetIdentity,
@@ -163,6 +164,14 @@ class FakeNode:
             case GetFit():
                 machine = described(request.ram, request.vram, self.machine)
                 return FitIs(fit=fit(machine, model_catalogue(), self.settings))
+            case GetComparisons():
+                ours, other = (
+                    replies.Compared(hash=name, name=name, base=base, now=now)
+                    for name, base, now in (("smollm2-135m", 0.03, 0.22), ("starter", None, 0.4))
+                )
+                gain = Gain(value=-0.18, low=-0.26, high=-0.1)
+                one = replies.Comparison(questions=120, which="test", ours=ours, other=other, difference=gain)
+                return replies.Comparisons([one])
             case GetCurve():
                 return replies.Curve(
                     round=[],

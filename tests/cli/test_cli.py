@@ -349,6 +349,14 @@ def test_pause_says_until_when(run: Words, door: FakeDoor) -> None:
     assert door.node.requests[-1] == requests.Pause(seconds=None)
 
 
+def test_two_models_are_compared_on_the_same_questions(run: Words) -> None:
+    assert run("models", "compare") == 0
+    assert "smollm2-135m: 3% -> 22%" in run.stdout and "starter: - -> 40%" in run.stdout
+    assert "the same 120 held-out questions (test)" in run.stdout and "-18 points (-26 to -10)" in run.stdout
+    assert run("models", "compare", "--json") == 0
+    assert run.lines[0]["questions"] == 120 and run.lines[0]["other"]["base"] is None  # type: ignore[index,call-overload]
+
+
 @pytest.mark.parametrize(("words", "code"), [(("ask", "What is 17 + 25?"), 0), (("checkpoints", "back", "99"), 1)])
 def test_what_one_question_starts_ends(
     gone: None, run: Words, door: FakeDoor, words: tuple[str, ...], code: int

@@ -75,6 +75,8 @@ async def test_between_two_verdicts_a_part_of_the_questions_is_asked_each_time(t
         assert [r.questions for r in scores] == [*range(1, 8), 8, 8, 8], "at first those that were asked so far"
         assert scores[-1].gain is not None and scores[-1].gain.value == scores[-1].score - scores[7].score
         assert len({r.line for r in scores}) == 1
+        assert [len(r.prints) for r in scores] == [len(r.tasks) for r in scores]
+        assert scores[7].prints == scores[8].prints == scores[9].prints != scores[0].prints
         assert len(it.node.counters.guard.looks) == 2, "the base's, and one verdict"
         assert set(it.keeper.history.checkpoint_scores()) == {"base", "8"}
 

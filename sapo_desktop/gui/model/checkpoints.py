@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QProgressBar
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.core.records import EvalReport
+from sapo_desktop.core.records import EvalReport, Gain
 from sapo_desktop.gui.link.bridge import Bridge, Call
 from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.model.export import ExportSheet, item_name
@@ -25,8 +25,8 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.titles import model_title, task_name
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.replies import CheckpointInfo, EvalPoint, Evaluated
-from sapo_desktop.worker.control.messages.requests import Evaluate, ListCheckpoints, RollBack
+from sapo_desktop.worker.control.messages.replies import CheckpointInfo, Compared, Comparison, EvalPoint, Evaluated
+from sapo_desktop.worker.control.messages.requests import Evaluate, GetComparisons, ListCheckpoints, RollBack
 
 
 class CheckpointsCard(Card):
@@ -47,6 +47,7 @@ class CheckpointsCard(Card):
         self.scoring.moved.connect(self._choose)
         self.inquiry = Inquiry(bridge, ListCheckpoints, self, self._show)
         self._before = Label("", "caption")
+        self.comparisons = Inquiry(bridge, GetComparisons, self, self._show)
         self.add(
             self.inquiry.trouble,
             self._before,
@@ -79,10 +80,14 @@ class CheckpointsCard(Card):
         self._choose()
 
     def _others(self) -> str:
-        """What each model before came to, in one line: `Starter: 10% → 40%, kept`."""
+        """What each model before came to: beside the one at work on the same questions, where both were asked some,
+        else in one line, `Starter: 10% → 40%, kept`."""
         kept = {item.model for item in self.inquiry.reply.items} if self.inquiry.reply is not None else set()
-        words = []
+        compared: list[Comparison] = self.comparisons.reply.items if self.comparisons.reply is not None else []
+        words, beside = [], {one.other.hash for one in compared}
         for one in self._view.curves.results_before():
+            if one.model in beside:
+                continue
             values = {
                 "model": model_title(one.name),
                 "base": numbers.percent(one.base),
@@ -90,7 +95,7 @@ class CheckpointsCard(Card):
             }
             form = tr("{model}: {base} → {now}, kept") if one.model in kept else tr("{model}: {base} → {now}")
             words.append(form.format(**values))
-        return " · ".join(words)
+        return "\n".join([*map(_comparison_words, compared), *([" · ".join(words)] if words else [])])
 
     def _headings(self) -> list[Heading]:
         return [
@@ -178,6 +183,32 @@ class CheckpointsCard(Card):
     def _export(self) -> None:
         if self.chosen is not None:
             ExportSheet(self, self._bridge, self.chosen).open()
+
+
+def _comparison_words(one: Comparison) -> str:
+    """`The same 120 questions: SmolLM2 3% → 22%, Starter 10% → 40%. Starter leads by +18 points (+10 to +26).`"""
+
+    def came(model: Compared) -> str:
+        base, now = numbers.percent(model.base), numbers.percent(model.now)
+        return tr("{model} {base} → {now}").format(model=model_title(model.name), base=base, now=now)
+
+    said = tr("The same %n held-out questions: {ours}, {other}.", None, one.questions).format(
+        ours=came(one.ours), other=came(one.other)
+    )
+    ahead, gain = (one.ours, one.difference) if one.difference.value >= 0 else (one.other, _turned(one.difference))
+    if gain.low <= 0:
+        return f"{said} {tr('The difference may be chance.')}"
+    words = tr("{model} leads by {points} ({low} to {high}).").format(
+        model=model_title(ahead.name),
+        points=numbers.points(gain.value),
+        low=numbers.signed(100 * gain.low, 0),
+        high=numbers.signed(100 * gain.high, 0),
+    )
+    return f"{said} {words}"
+
+
+def _turned(gain: Gain) -> Gain:
+    return Gain(value=-gain.value, low=-gain.high, high=-gain.low)
 
 
 class ScoreBox(Card):

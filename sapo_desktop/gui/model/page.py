@@ -101,6 +101,7 @@ class ModelPage(Page):
                     self._models.choose(news.installed.name)
         if changed & {"link", "checkpoints"} and self.view.attached:
             self._checkpoints.inquiry.ask()
+            self._checkpoints.comparisons.ask()
         if changed & {"link", "state", "progress"}:
             self._checkpoints.refresh()
 

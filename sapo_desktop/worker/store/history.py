@@ -20,7 +20,7 @@ from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.records import EvalReport, Group, Learned, Record, RoundReport, TaskMark
 from sapo_desktop.worker.control.messages import replies
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollouts
-from sapo_desktop.worker.store import ahas, rows
+from sapo_desktop.worker.store import ahas, comparison, rows
 from sapo_desktop.worker.store import rollouts as kept_rollouts
 from sapo_desktop.worker.store.database import Database
 from sapo_desktop.worker.store.manifest import RunManifest
@@ -321,6 +321,11 @@ class History:
         """Tasks first solved here after a peer's answer had been learned from, newest first."""
         with self._database.reading() as db:
             return ahas.read_ahas(db)
+
+    def comparisons(self) -> list[replies.Comparison]:
+        """The last run's model beside each other one, on the same held-out questions."""
+        with self._database.reading() as db:
+            return comparison.read_comparisons(db)
 
     def sources(self) -> list[replies.Source]:
         """Where the groups that entered training came from, by author and task; lost rounds left out."""

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import DownloadError, IdentityError, InSilo, ModelError, SapoError, UsageError
+from sapo_desktop.core.records import Gain
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.link.attachment import Lost
 from sapo_desktop.gui.model import checkpoints as model_checkpoints
@@ -38,8 +39,15 @@ from sapo_desktop.worker.control.messages.models import (
     SearchHub,
     SetHubToken,
 )
-from sapo_desktop.worker.control.messages.replies import Checkpoints, SettingsAre
-from sapo_desktop.worker.control.messages.requests import Evaluate, ExportModel, ListCheckpoints, RollBack, SetSettings
+from sapo_desktop.worker.control.messages.replies import Checkpoints, Compared, Comparison, Comparisons, SettingsAre
+from sapo_desktop.worker.control.messages.requests import (
+    Evaluate,
+    ExportModel,
+    GetComparisons,
+    ListCheckpoints,
+    RollBack,
+    SetSettings,
+)
 from tests.gui import scenes, staged_model
 from tests.gui.driving import PageScene, all_texts, cells, press, shown
 from tests.gui.late import LateBridge
@@ -381,6 +389,26 @@ def test_checkpoints_with_their_scores_and_which_they_are(scene: Scene) -> None:
     assert best[0] == "800" and best[3].startswith("7") and " to " in best[3]
     scene.nothing_learned()
     assert [row[0] for row in cells(scene.page._checkpoints.table)] == ["Base"], "others are asked for when they come"
+
+
+def test_two_models_are_compared_on_the_same_questions(scene: Scene) -> None:
+    ours, other = (
+        Compared(hash="a", name="smollm2-135m", base=0.03, now=0.22),
+        Compared(hash="b", name="starter", base=0.1, now=0.4),
+    )
+    one = Comparison(
+        questions=120, which="validation", ours=ours, other=other, difference=Gain(value=-0.18, low=-0.26, high=-0.1)
+    )
+    for gain, words in (
+        (one.difference, "Starter leads by +18 points (+10 to +26)."),
+        (Gain(value=0.01, low=-0.05, high=0.07), "The difference may be chance."),
+    ):
+        items = [msgspec.structs.replace(one, difference=gain)]
+        scene.bridge.replies[GetComparisons] = Comparisons(items)
+        scene.bridge.tell(CheckpointsChanged())
+        said = all_texts(scene.page._checkpoints)
+        assert "The same 120 held-out questions: SmolLM2 135M Instruct 3% → 22%, Starter 10% → 40%." in said
+        assert words in said
 
 
 def test_going_back_is_asked_first_and_not_to_where_it_stands(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -185,6 +185,39 @@ def test_scores(run: int, history: History) -> None:
     assert len(history.evals()) == 3
 
 
+def test_two_models_are_compared_on_the_questions_that_both_answered(history: History) -> None:
+    def score(model: int, round_number: int, which: str, **tasks: tuple[str, list[bool]]) -> None:
+        """Record a score of the model; of each task what names its questions, and which are solved."""
+        none = TaskMark(task="", answers=0, solved=0.0, partial=0.0, reward=0.0)
+        marks = [msgspec.structs.replace(none, task=task, answers=len(row)) for task, (_, row) in tasks.items()]
+        solved = [one for _, row in tasks.values() for one in row]
+        prints = [name for name, _ in tasks.values()]
+        each = eval_report(str(round_number) if round_number else "base", 0.5, which=which)
+        each = msgspec.structs.replace(each, round=round_number, tasks=marks, solved=solved, prints=prints)
+        history.record_eval(runs[model], each)
+
+    def begin(model: str) -> int:
+        settings = {"model": f"model {model}"}
+        return history.begin_run(msgspec.structs.replace(manifest(), model_sha256=model * 64, settings=settings))
+
+    runs = [begin("a")]
+    score(0, 0, "validation", x=("1", [False, False]), y=("1", [True, False]))
+    score(0, 9, "validation", x=("1", [False, False]), y=("1", [False, False]))
+    score(0, 12, "validation", x=("1", [True, True]), y=("1", [True, False]))
+    runs.append(begin("b"))
+    assert history.comparisons() == []
+    score(1, 20, "validation", x=("1", [False, True]), y=("other", [True, True]), z=("1", [True] * 9))
+    (found,) = history.comparisons()
+    assert (found.questions, found.ours.name, found.other.name) == (2, "model b", "model a")
+    assert (found.ours.base, found.ours.now, found.other.base, found.other.now) == (None, 0.5, 0.0, 1.0)
+    assert found.difference.value == -0.5
+    for model in (0, 1):
+        score(model, 30, "test", x=("t", [True, bool(model), False]))
+    (found,) = history.comparisons()
+    assert (found.which, found.questions) == ("test", 3), "the set with more questions in common"
+    assert found.difference.value == pytest.approx(1 / 3)
+
+
 def test_bytes_of_the_last_day(history: History, clock: Clock) -> None:
     history.record_checkpoint(1, 1, 100)
     clock.now += 86_000

@@ -390,6 +390,10 @@ class Requests:
         keeper = self._node.keeper
         return replies.Ahas(items=await keeper.call(keeper.history.ahas))
 
+    async def comparisons(self, request: requests.GetComparisons) -> replies.Comparisons:
+        keeper = self._node.keeper
+        return replies.Comparisons(items=await keeper.call(keeper.history.comparisons))
+
     async def sources(self, request: requests.GetSources) -> replies.Sources:
         keeper = self._node.keeper
         return replies.Sources(items=await keeper.call(keeper.history.sources))

@@ -313,6 +313,34 @@ class Ahas(Message, frozen=True):
     """Newest first."""
 
 
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """One of two models, on the questions that both answered."""
+
+    hash: str
+    """Short."""
+    name: str
+    """The setting `model`."""
+    base: float | None
+    """Solved by the model as it came; None where it was not asked all of them."""
+    now: float
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """The model at work and one that learned here before."""
+
+    questions: int
+    which: str
+    """validation or test."""
+    ours: Compared
+    other: Compared
+    difference: Gain
+    """Of ours over the other, question by question."""
+
+
+class Comparisons(Message, frozen=True):
+    items: list[Comparison]
+
+
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """What one author's groups of one task were to training."""
 
@@ -374,6 +402,7 @@ Reply = (
     | History
     | Curve
     | Ahas
+    | Comparisons
     | Sources
     | PeerAnswered
     | IdentityIs

@@ -221,6 +221,10 @@ class GetCurve(Message, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=100_000)] = 50_000
 
 
+class GetComparisons(Message, frozen=True):
+    """The model at work beside each that learned here before, on the same held-out questions."""
+
+
 class GetAhas(Message, frozen=True):
     """Tasks first solved here after a peer's answer had been learned from."""
 
@@ -262,6 +266,7 @@ Request = (
     | GetHistory
     | GetCurve
     | GetAhas
+    | GetComparisons
     | GetSources
     | AskRequest
     | RolloutRequest
