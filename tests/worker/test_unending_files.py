@@ -11,8 +11,8 @@ from sapo_desktop.core.errors import ControlError, HistoryError, SapoError, Sett
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.shell import remembered
 from sapo_desktop.learning.counters import Counters
+from sapo_desktop.swarm.addresses.address import read_seeds
 from sapo_desktop.swarm.addresses.memory import Memory
-from sapo_desktop.swarm.addresses.seeds import read_seeds
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.system.identity import Keeper
 from sapo_desktop.tasks.catalogue import load_catalogue

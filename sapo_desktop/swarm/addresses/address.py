@@ -6,15 +6,20 @@ addresses. `ws://` carries no secret, but shows an observer what is said: on loo
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.files.reading import read_bytes
 from sapo_desktop.core.network.ranges import LOWEST_PORT, is_public
 from sapo_desktop.core.network.ranges import ip_of as ip_of
 from sapo_desktop.core.network.ranges import is_private as is_private
 from sapo_desktop.core.sentences import Text, sentence
+
+log = logging.getLogger(__name__)
 
 _LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _HOST = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*")
@@ -97,3 +102,29 @@ def _wrong(what: Text) -> UsageError:
         "An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out); {what}",
         what=what,
     )
+
+
+def read_seeds(path: Path) -> list[Address]:
+    """The addresses of a release's seed list, where a node that knows nobody begins: one a line with its key, and `#`
+    before comments. A line that is none is left out, and its number logged.
+
+    A key is a must: who answers there under another one is no operator of the list's.
+    """
+    found = []
+    for number, line in enumerate(read_bytes(path).decode("utf-8", "replace").splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        address = _seed(line)
+        if address is None:
+            log.warning("Line %d of the seed list is no wss:// address with a key: left out.", number)
+        else:
+            found.append(address)
+    return found
+
+
+def _seed(line: str) -> Address | None:
+    try:
+        address = Address.parse(line)
+    except UsageError:
+        return None
+    return address if address.tls and address.key is not None else None

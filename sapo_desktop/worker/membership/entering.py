@@ -14,9 +14,8 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.swarm.addresses.address import Address
+from sapo_desktop.swarm.addresses.address import Address, read_seeds
 from sapo_desktop.swarm.addresses.announcement import Announcement
-from sapo_desktop.swarm.addresses.seeds import read_seeds
 from sapo_desktop.swarm.protocol.events import Closed
 from sapo_desktop.swarm.sockets.certificate import self_signed
 from sapo_desktop.swarm.sockets.network import Network

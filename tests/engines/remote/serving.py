@@ -136,114 +136,114 @@ class Scripted:
         return {"success": True} if self.adapters.pop(body["lora_name"], None) else 404
 
 
-def _handler(script: Scripted) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class Handler(BaseHTTPRequestHandler):
+    """Answers one request as the script says."""
 
-        def do_GET(self) -> None:
-            self._answer(None)
+    script: Scripted
+    protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:
-            self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+    def do_GET(self) -> None:
+        self._answer(None)
 
-        def _answer(self, body: Any) -> None:
-            script.asked.append((self.path, body))
-            script.was_asked.set()
-            if script.key is not None and self.headers["Authorization"] != f"Bearer {script.key}":
-                self._send(401, b"{}")
-                return
-            fault = script.faults.pop(0) if script.faults else None
-            if fault == "lost":  # it is done, and nobody learns of it
-                script.reply(self.path, body)
-                fault = "cut"
-            if fault is not None and self._break(fault):
-                return
+    def do_POST(self) -> None:
+        self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+    def _answer(self, body: Any) -> None:
+        self.script.asked.append((self.path, body))
+        self.script.was_asked.set()
+        if self.script.key is not None and self.headers["Authorization"] != f"Bearer {self.script.key}":
+            self._send(401, b"{}")
+            return
+        fault = self.script.faults.pop(0) if self.script.faults else None
+        if fault == "lost":  # it is done, and nobody learns of it
+            self.script.reply(self.path, body)
+            fault = "cut"
+        if fault is not None and self._break(fault):
+            return
+        try:
+            reply = self.script.reply(self.path, body)
+        except Says as words:
+            self._send(400, json.dumps(self._refusal(str(words))).encode())
+            return
+        if isinstance(reply, int):
+            error = {"error": {"message": f"no, {self.script.dialect} does not do\u202e\x07 that", "code": reply}}
+            self._send(reply, json.dumps(error).encode())
+            return
+        if callable(fault):
+            fault(reply)
+        self._send(200, json.dumps(reply).encode())
+
+    def _refusal(self, words: str) -> Reply:
+        return {"error": {"message": words, "code": 400}}
+
+    def _break(self, fault: Any) -> bool:
+        """Whether the request was answered, or not answered, by this fault."""
+        match fault:
+            case int():
+                self._send(fault, b'{"detail": "so"}', {"Retry-After": "7"} if fault == 429 else {})
+            case bytes():
+                self._send(200, fault)
+            case "gzip":
+                self._send(200, b"this is not packed", {"Content-Encoding": "gzip"})
+            case "cut":
+                self.connection.shutdown(socket.SHUT_RDWR)
+                self.close_connection = True
+            case "half":
+                self.send_response(200)
+                self.send_header("Content-Length", "1000")
+                self.end_headers()
+                self.wfile.write(b'{"choices": [')
+                self.connection.shutdown(socket.SHUT_RDWR)
+                self.close_connection = True
+            case "hang":
+                self._hang()
+            case "endless":
+                self._send_on(b" " * 65536, 0.0)
+            case "drip":
+                self._send_on(b" ", 0.02)
+            case "redirect":
+                self._send(302, b"", {"Location": "http://127.0.0.1:1/steal"})
+            case _:
+                return False
+        return True
+
+    def _hang(self) -> None:
+        """Say nothing until the other end goes away."""
+        self.connection.settimeout(0.05)
+        while not self.script.let_go.is_set():
             try:
-                reply = script.reply(self.path, body)
-            except Says as words:
-                self._send(400, json.dumps(self._refusal(str(words))).encode())
-                return
-            if isinstance(reply, int):
-                error = {"error": {"message": f"no, {script.dialect} does not do\u202e\x07 that", "code": reply}}
-                self._send(reply, json.dumps(error).encode())
-                return
-            if callable(fault):
-                fault(reply)
-            self._send(200, json.dumps(reply).encode())
-
-        def _refusal(self, words: str) -> Reply:
-            return {"error": {"message": words, "code": 400}}
-
-        def _break(self, fault: Any) -> bool:
-            """Whether the request was answered, or not answered, by this fault."""
-            match fault:
-                case int():
-                    self._send(fault, b'{"detail": "so"}', {"Retry-After": "7"} if fault == 429 else {})
-                case bytes():
-                    self._send(200, fault)
-                case "gzip":
-                    self._send(200, b"this is not packed", {"Content-Encoding": "gzip"})
-                case "cut":
-                    self.connection.shutdown(socket.SHUT_RDWR)
-                    self.close_connection = True
-                case "half":
-                    self.send_response(200)
-                    self.send_header("Content-Length", "1000")
-                    self.end_headers()
-                    self.wfile.write(b'{"choices": [')
-                    self.connection.shutdown(socket.SHUT_RDWR)
-                    self.close_connection = True
-                case "hang":
-                    self._hang()
-                case "endless":
-                    self._send_on(b" " * 65536, 0.0)
-                case "drip":
-                    self._send_on(b" ", 0.02)
-                case "redirect":
-                    self._send(302, b"", {"Location": "http://127.0.0.1:1/steal"})
-                case _:
-                    return False
-            return True
-
-        def _hang(self) -> None:
-            """Say nothing until the other end goes away."""
-            self.connection.settimeout(0.05)
-            while not script.let_go.is_set():
-                try:
-                    if self.connection.recv(1, socket.MSG_PEEK) == b"":
-                        script.was_cut.set()
-                        break
-                except TimeoutError:
-                    continue
-                except OSError:
-                    script.was_cut.set()
+                if self.connection.recv(1, socket.MSG_PEEK) == b"":
+                    self.script.was_cut.set()
                     break
-            self.close_connection = True
-
-        def _send_on(self, part: bytes, pause: float) -> None:
-            """A reply without an end."""
-            self.send_response(200)
-            self.send_header("Transfer-Encoding", "chunked")
-            self.end_headers()
-            try:
-                while not script.let_go.wait(pause):
-                    self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+            except TimeoutError:
+                continue
             except OSError:
-                script.was_cut.set()
-            self.close_connection = True
+                self.script.was_cut.set()
+                break
+        self.close_connection = True
 
-        def _send(self, status: int, content: bytes, headers: dict[str, str] | None = None) -> None:
-            self.send_response(status)
-            for name, value in (headers or {}).items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+    def _send_on(self, part: bytes, pause: float) -> None:
+        """A reply without an end."""
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        try:
+            while not self.script.let_go.wait(pause):
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+        except OSError:
+            self.script.was_cut.set()
+        self.close_connection = True
 
-        def log_message(self, format: str, *arguments: Any) -> None:
-            """Nothing: a test's output is its own."""
+    def _send(self, status: int, content: bytes, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
 
-    return Handler
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Nothing: a test's output is its own."""
 
 
 @contextmanager
@@ -256,7 +256,7 @@ def served(script: Scripted) -> Iterator[str]:
         if script.dialect == "llama-server":
             about["meta"] = {"n_vocab": len(script.words.backend), "n_ctx_train": 1024}
         script.models.append(about)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(script))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Scripts", (Handler,), {"script": script}))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()

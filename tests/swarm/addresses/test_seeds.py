@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.resources import resource
-from sapo_desktop.swarm.addresses.address import Address
-from sapo_desktop.swarm.addresses.seeds import read_seeds
+from sapo_desktop.swarm.addresses.address import Address, read_seeds
 
 KEY = bytes([7]) * 32
 
