@@ -128,6 +128,7 @@ async def _work(options: Options) -> int:
         # This process keeps its priority: the hosts that it starts would inherit a lower one and load with it.
         worker = Worker(folder, settings, options)
         losing = asyncio.create_task(held.until_lost())
+        # Without the lock another worker may write to this folder: end, rather than write over it.
         losing.add_done_callback(worker.abandon)
         try:
             async with worker.channel(), bounded_logs(folder.logs):
@@ -243,6 +244,8 @@ class Worker:
                 try:
                     code = await self._serve(assembled, models, ending, replaced)
                 finally:
+                    # Shutdown in this order: the sleep hook, the node with its last checkpoint, looks and downloads.
+                    # The channel closes last (`_work`), so that clients hear of the end.
                     self._guest = None  # a sleep from here on finds its node closed; closing writes what is to be
                     await assembled.close()
                 if code is not None:
@@ -323,13 +326,16 @@ class Worker:
         keeping = asyncio.create_task(guest.keep_to_share())
         renewing = asyncio.create_task(self._until_renewed(recovery, node))
         working = {playing, watching, keeping}
+        # The first decides: an end that was asked for, another node that is wanted, or a bug in one of the three.
         await asyncio.wait({*working, ending, renewing}, return_when=asyncio.FIRST_COMPLETED)
         failure = next((task.exception() for task in working if task.done()), None)
         if failure is None and ending.done():
             node.orders.stop()
+        # Cancelled, then waited for: a round that is cut off still gives its host the time to stop.
         for task in (*working, renewing):
             task.cancel()
         await asyncio.wait({*working, renewing})
+        # The throttle may have suspended the hosts in the middle of its tick; a stopped process cannot save.
         node.gate.hold(False)
         if failure is not None or ending.done():
             return self._stopped(failure)
@@ -351,6 +357,7 @@ class Worker:
     async def _close_for_renewal(self, requests: Requests) -> None:
         """From now on requests wait for the next node, which holds what those under way change."""
         self._orders = self._guest = None
+        # A fresh future: requests that come from now on wait for the next node (`_handle` shields it).
         self._ready = asyncio.get_running_loop().create_future()
         self._starting = Starting()
         self._publish(self._state_of_start())
@@ -415,6 +422,7 @@ class Worker:
         guest = self._guest  # which may go at any moment, in the loop's own thread
         if guest is not None and not loop.is_closed():
             log.info("The computer is about to sleep.")
+            # This is logind's thread, and the node belongs to the loop's.
             keeping = asyncio.run_coroutine_threadsafe(guest.before_sleep(), loop)
             try:
                 keeping.result(_BEFORE_SLEEP_SECONDS)
@@ -523,6 +531,7 @@ class Worker:
 
     def _served(self) -> Requests | None:
         """What answers, once the node is there."""
+        # An exception there means that no node could be built: the worker is about to end with it.
         done = self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None
         return self._ready.result() if done else None
 

@@ -72,12 +72,14 @@ def packed_batches(
         sequence = batch[place]
         added = len(sequence.tokens)
         if not cut or batch[cut[-1][-1]].prompt != sequence.prompt:
+            # Another prompt: its tokens come in once; the last one is counted with the answers' inputs.
             added += len(sequence.prompt) - 1
         if cut and len(cut[-1]) < size and (not tokens or inputs + added <= tokens):
             cut[-1].append(place)
             inputs += added
         else:
             cut.append([place])
+            # Of a sequence by itself: all of prompt and answer but the last token.
             inputs = _length(sequence) - 1
     return [_micro_batch(batch, places, device) for places in cut]
 
@@ -104,8 +106,10 @@ def _packed(chosen: Sequence[TrainingSequence]) -> Packed:
     for s in chosen:  # those of one prompt follow each other
         groups.setdefault(tuple(s.prompt), []).append(s)
     heads = [prompt[:-1] for prompt in groups]
+    # Shifted by one: the prompt's last token predicts the answer's first, the answer's last one predicts nothing.
     inputs = [[s.prompt[-1], *s.tokens[:-1]] for s in chosen]
     most = max(map(len, groups.values()))
+    # K rows to a prompt, so that [G * K] folds into [G, K]; a prompt with fewer answers leaves rows empty.
     rows = [group * most + number for group, found in enumerate(groups.values()) for number in range(len(found))]
     prompts, prompt_places = _places([len(head) for head in heads], list(range(len(heads))), len(heads))
     answers, answer_places = _places([len(row) for row in inputs], rows, len(heads) * most)
@@ -115,6 +119,7 @@ def _packed(chosen: Sequence[TrainingSequence]) -> Packed:
     before = within[:, None].expand(-1, width, -1).repeat_interleave(most, 0)
     own = torch.ones(width, width, dtype=torch.bool).tril().expand(len(before), -1, -1)
     starts = [range(len(head)) for head in heads]
+    # An answer's inputs begin with the prompt's last token, which stands at len(prompt) - 1.
     follows = [range(len(s.prompt) - 1, _length(s) - 1) for s in chosen]
     return Packed(
         ids=torch.tensor([token for part in (*heads, *inputs) for token in part]),

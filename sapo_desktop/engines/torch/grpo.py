@@ -51,9 +51,11 @@ def policy_loss(
     ratio = torch.exp(logprobs - old)
     free = ratio * advantages
     held = ratio.clamp(1 - clip.low, 1 + clip.high) * advantages
+    # The minimum, not the clipped value: where a step already moved too far the wrong way it may still come back.
     gain = torch.minimum(free, held)
     if weights is not None:
         gain = gain * weights
+    # `held < free` where the clip took gain away, and so the gradient.
     return PolicyLoss(-gain.sum() / batch_tokens, int((held < free).sum()))
 
 

@@ -13,6 +13,8 @@ into envelopes; what is in them is the pool's matter. `now` is a monotonic clock
 
 from __future__ import annotations
 
+from enum import Enum, auto
+
 from sapo_desktop.core.network.bucket import Bucket
 from sapo_desktop.swarm.protocol import codec, events, limits
 from sapo_desktop.swarm.protocol import messages as m
@@ -25,6 +27,14 @@ _AFTER_FAULTS = 600
 _SLACK = 0.25
 """Share of a limit by which frames that bunch up on their way may overdraw it."""
 _MOST_WANTS, _WANT_LIFETIME = 8, 60.0
+
+
+class Stage(Enum):
+    """Of a link; it only ever moves forward."""
+
+    HANDSHAKE = auto()
+    OPEN = auto()
+    CLOSED = auto()
 
 
 class Session:
@@ -49,8 +59,7 @@ class Session:
         expected_key: bytes | None = None,
     ) -> None:
         self.role: Role = role
-        self.is_open = False
-        self.is_closed = False
+        self._stage = Stage.HANDSHAKE
         self.backlog = 0
         """Bytes that the driver took and could not send yet; kept by it."""
         self.groups_together = 1
@@ -99,14 +108,25 @@ class Session:
             assert self._handshake is not None
             self._say(self._handshake.hello)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether both sides have proven their keys, and neither has closed."""
+        return self._stage is Stage.OPEN
+
+    @property
+    def is_closed(self) -> bool:
+        return self._stage is Stage.CLOSED
+
     # -- in --------------------------------------------------------------------------------------------------
 
     def receive(self, frame: bytes, now: float) -> list[Event]:
         """Take one frame, whatever it is."""
         if self.is_closed:
             return []
+        # Any frame shows that the peer lives, so it answers a PING, too.
         self._heard, self._pinged = max(self._heard, now), False
         try:
+            # Before decoding: a stranger must not make us parse a whole frame.
             if not self.is_open and len(frame) > limits.MAX_HELLO:
                 raise Refused(Reason.OVERSIZE, f"{len(frame)} bytes before AUTH")
             message = codec.decode(frame)
@@ -121,6 +141,7 @@ class Session:
         told: list[Event] = [events.RefusedMessage(reason, detail)]
         if not self.is_open:
             return [*told, self.close(f"handshake: {reason}")]
+        # A newer peer's messages cost nothing at a moderate rate; a flood of them is a fault like any other.
         if reason is Reason.UNKNOWN_MESSAGE and not self._others.take(1, now):
             return self.fault(Reason.TOO_OFTEN, now, detail)
         if kind_of(reason) != "invalid":
@@ -233,8 +254,10 @@ class Session:
         had, before = self._sending.groups.level(now), self.groups_together
         share = self._sending.slow(ms_per_group, now)
         self.groups_together = max(1, min(together, int(limits.PACED_GROUPS)))
+        # It had credit for a whole message, so it did not wait for it: spread it by its own share of one.
         if had >= before:
             held = min(had, self._own_part * self.groups_together)
+        # It was saving for `before` groups together; keep the same part of the new number.
         elif before > 1:
             held = had / before * self.groups_together
         else:
@@ -244,6 +267,7 @@ class Session:
 
     def overdue(self, now: float) -> float:
         """Seconds for which nothing more is to be read from a peer that sends more than it was told to."""
+        # A level below 0 is debt in groups; at its rate that many seconds pay it back.
         return max(0.0, -self._paced.level(now) / self._paced.rate) if self._paced else 0.0
 
     def may_want(self, now: float) -> bool:
@@ -271,7 +295,7 @@ class Session:
 
     @property
     def _may_say(self) -> bool:
-        return self.is_open and not self.is_closed
+        return self.is_open
 
     def _say(self, message: m.Any) -> None:
         self._out.append(codec.encode(message))
@@ -288,17 +312,19 @@ class Session:
         except ValueError:
             return False
         budget, waiting = self._sending, self.waiting
+        # An empty queue takes any frame, else one that is larger than the queue would never go out.
         if waiting and waiting + len(frame) > limits.SEND_QUEUE:
             return False
         if not self._may_say or budget.groups.level(now) < groups or budget.bytes.level(now) < len(frame):
             return False
+        # Both levels were looked at before either is taken from: a refused message costs nothing.
         budget.groups.take(groups, now)
         budget.bytes.take(len(frame), now)
         self._out.append(frame)
         return True
 
     def _end(self, reason: str, retry_after: float, *, by_peer: bool) -> events.Closed:
-        self.is_closed, self.is_open = True, False
+        self._stage = Stage.CLOSED
         return events.Closed(reason, retry_after, by_peer)
 
     def _shake_hands(self, message: m.Any) -> list[Event]:
@@ -314,7 +340,7 @@ class Session:
             self._say(answer)
         if opened is None:
             return []
-        self.is_open, self._handshake = True, None
+        self._stage, self._handshake = Stage.OPEN, None
         return [opened]
 
     # -- messages --------------------------------------------------------------------------------------------
@@ -349,6 +375,7 @@ class Session:
             case m.Ping():
                 self._say(m.Pong(number=message.number))
             case m.Pong():
+                # Only the newest: an old PONG would tell of the time before it.
                 if message.number == self._pings and self._ping_sent is not None:
                     self.latency, self._ping_sent = now - self._ping_sent, None
             case m.Want() | m.PeersReq() | m.Stats():
@@ -370,6 +397,7 @@ class Session:
         return [events.SameKey(message.links)] if message.links else []
 
     def _on_publish(self, message: m.Publish, size: int, now: float) -> list[Event]:
+        # Bytes first, which are known; groups once they are unpacked. An overdrawn frame is never unpacked.
         self._within_credit(0, size, now)
         envelopes = codec.unpack_published(message.batch)
         self._within_credit(len(envelopes), 0, now)
@@ -379,6 +407,7 @@ class Session:
 
     def _on_groups(self, message: m.Groups, size: int, now: float) -> list[Event]:
         self._within_credit(0, size, now)
+        # Popped whatever comes of it: a ticket answers once.
         asked, at = self._wants.pop(message.ticket, (None, 0.0))
         if asked is None:
             raise Refused(Reason.UNASKED, "Groups")

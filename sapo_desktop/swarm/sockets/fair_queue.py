@@ -94,6 +94,7 @@ class FairQueue:
         if self._is_open or self._turns.is_free(time.monotonic()):
             return True
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        # Its link is read no further until then: waiting costs a future, never a second frame.
         self._turns.wait(turn, part, is_new=is_new)
         self._calling.set()
         return await done_before(turn, gone())
@@ -148,6 +149,7 @@ class _Circle(Generic[T]):
         self._count -= 1
         part, queue = self._queues.popitem(last=False)
         who = queue.popleft()
+        # popitem took it out; put back last, the part waits for a round of all the others.
         if queue:
             self._queues[part] = queue
         return who

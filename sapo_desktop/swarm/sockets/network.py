@@ -409,6 +409,7 @@ class Network:
         inbound = [link for link in self._wires if link.dialled is None and not link.session.is_closed]
         counts = Counter(link.part for link in inbound)
         largest, count = max(counts.items(), key=lambda item: item[1], default=(b"", 0))
+        # With the newcomer its own part would have as many: nothing would be gained, and two parts could swap for ever.
         if count <= counts[part] + 1:
             return False
         youngest = max((link for link in inbound if link.part == largest), key=lambda link: link.opened)
@@ -449,10 +450,13 @@ class Network:
         loop, enough = asyncio.get_running_loop(), None
         try:
             self._flush(link)
+            # Backpressure: until this frame has had its turn nothing more is read. The library's two places fill up,
+            # then TCP's window stops the peer. So no link fills our memory, or makes another one wait.
             while not session.is_closed:
                 frame = await connection.recv()
                 if not await self._may_come(connection, session, len(frame)):
                     break
+                # A peer that sends more than its pace waits here by itself, without using up a turn.
                 if overdue := session.overdue(time.monotonic()):
                     delay = asyncio.sleep(min(overdue, _LONGEST_WAIT))
                     if not await done_before(delay, connection.wait_closed()):
@@ -460,6 +464,7 @@ class Network:
                 is_new = not link.key or self.exchange.standing.is_new(link.key, time.time())
                 if not await self._gate.turn(part, connection.wait_closed, is_new=is_new):
                     break
+                # Of this thread's processor time, not of the clock: a busy computer is not the peer's doing.
                 began = time.thread_time()
                 if isinstance(frame, str):
                     told = self.exchange.charge(link, Reason.NOT_A_MESSAGE, now(), "text")
@@ -467,6 +472,7 @@ class Network:
                     told = self.exchange.receive(link, frame, now())
                 self._tell(link, told)
                 self._gate.spent(time.thread_time() - began)
+                # From now on it is none of the unproven, for whom there are few places.
                 if session.is_open and dialled is None:
                     self._door.prove(connection.remote_address)
                 if only_greet and session.is_open and enough is None:
@@ -486,6 +492,7 @@ class Network:
             try:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(PARTING_SECONDS):
+                        # The goodbye gets its second; then the writer ends whatever is left.
                         await wire.drained()
             finally:
                 writer.cancel()
@@ -540,6 +547,7 @@ class Network:
 
     async def _tick(self) -> None:
         while True:
+            # How late the loop wakes up says how busy it is (LoadControl.look).
             due = time.monotonic() + TICK_SECONDS
             await asyncio.sleep(TICK_SECONDS)
             self._keep_up(time.monotonic(), due)

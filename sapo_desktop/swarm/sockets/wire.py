@@ -71,6 +71,7 @@ class Wire:
         if self._connection.transport.is_closing():
             return
         self._frames.extend(frames)
+        # The session refuses new groups while this is high, so only answers that were asked for can get here.
         self._session.backlog = sum(map(len, self._frames))
         if self._session.backlog > CUT_OFF_BYTES:
             log.info("A peer does not read what it is sent: cut off.")
@@ -87,6 +88,7 @@ class Wire:
                     await self._pace.take(len(self._frames[0]))
                     if not self._frames:
                         break  # it was cut off
+                    # Returns when the library's buffer is below its limit; until then the frame counts as backlog.
                     await self._connection.send(self._frames[0])
                     if self._frames:  # else it was cut off
                         self._frames.pop(0)

@@ -95,6 +95,7 @@ class Client:
 
     def put(self, frame: bytes) -> None:
         """Have a message sent when the client takes it."""
+        # A client that reads nothing is cut off rather than waited for: a hung window must not stop the rounds.
         if self._queue.qsize() >= QUEUE:
             self._connection.transport.abort()
             return
@@ -186,6 +187,7 @@ class ControlServer:
         if self._server is None:
             return
         if self._file is not None:
+            # First, so that nobody who looks from now on finds a worker that is about to go.
             remove_control_file(self._folder, self._file)
         flushing = [asyncio.create_task(client.flush()) for client in self._clients]
         if flushing:
@@ -219,6 +221,7 @@ class ControlServer:
         if attach is None:
             await connection.close(1008, "no proof")
             return
+        # Raised only now: a stranger may send no more than a proof has.
         connection.protocol.max_message_size = MAX_MESSAGE
         client = Client(connection, attach)
         self._clients.add(client)
@@ -294,6 +297,7 @@ class ControlServer:
                 raise SapoError("The answer has {size} bytes, too many for one message; ask for less.", size=len(frame))
         except asyncio.CancelledError:
             task = asyncio.current_task()
+            # `cancelling` counts cancels of this task; without one the worker gave up what it was asked, and says so.
             if task is not None and task.cancelling():
                 raise  # the client has gone, or gave it up
             frame = _failure(

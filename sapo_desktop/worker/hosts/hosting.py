@@ -164,6 +164,7 @@ class Host:
                     self._loaded()
                 return self._call.answer.result()
             except asyncio.CancelledError:
+                # The turn is held until the host is free again: the next caller must not meet an old answer.
                 await _to_the_end(self.cancel(grace_of_caller.get()))
                 raise
             finally:
@@ -201,7 +202,9 @@ class Host:
         call = self._call
         if call is None or call.answer.done():
             return
+        # From here on whatever the host says settles the call as HostCancelled, its reply included.
         call.given_up = True
+        # A stopped process reads no Cancel, and no signal but SIGKILL.
         self._switch(False)
         with contextlib.suppress(HostDied):
             await self._send(Cancel(id=call.number))
@@ -315,6 +318,7 @@ class Host:
         if process.returncode is None:
             processes.kill_tree(process.pid)
             await process.wait()
+        # The listener reads what the pipe still holds, then fails the pending call; only then may another start.
         await asyncio.wait({listener})
         self._untold = None
 
@@ -357,6 +361,7 @@ class Host:
         except (FrameError, msgspec.DecodeError) as error:
             fault = error
         with contextlib.suppress(TimeoutError):
+            # What sent garbage is killed at once; what closed its output is about to end by itself and tell why.
             async with asyncio.timeout(0.0 if fault else EXIT_SECONDS):
                 await process.wait()
         if process.returncode is None:
@@ -370,6 +375,7 @@ class Host:
             self._untold = None
 
     def _take(self, frame: FromHost) -> None:
+        # Answers carry the request's number, since an aside may be answered before the call it came between.
         number = 0 if isinstance(frame, Ready) else frame.id
         call = next((one for one in (self._call, self._aside) if one is not None and one.number == number), None)
         if call is None:
@@ -414,6 +420,7 @@ class Host:
         clock = asyncio.get_running_loop().time
         seen: Sight | None = None  # most calls are over before there is anything to see
         while not answer.done():
+            # Before the state is read: a switch in between then wakes the wait at once instead of being missed.
             self._switched.clear()
             suspended, began = self._suspended, clock()
             if patience.left <= 0 and not suspended:

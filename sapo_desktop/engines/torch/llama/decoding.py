@@ -73,6 +73,7 @@ class Decoding:
         limit = batch.ids.shape[1] + room
         if len(self._cos) < limit:
             self._cos, self._sin = self._model.rotations(limit)
+        # In blocks: more at once is no faster, and a block's mask takes P * T * T.
         blocks = [_Prefill(self._model, block, self._cos, self._sin) for block in batch.blocks()]
         self._cohorts.append(_Cohort(self._model, batch, blocks, room, recorded=self.records))
         self._recorded = None
@@ -93,12 +94,13 @@ class Decoding:
     def _compute(self, tokens: Tensor, at: Tensor) -> Tensor:
         """Logits [B, V] after these tokens [B] at these positions [B]."""
         model, size, cohorts = self._model, self._model.shape, self._cohorts
-        cos, sin = self._cos[at][:, None], self._sin[at][:, None]
+        cos, sin = self._cos[at][:, None], self._sin[at][:, None]  # [B, 1, head]: all heads share them
         counts, kinds = [cohort.count for cohort in cohorts], [size.heads, size.kv_heads]
 
         def attend(layer: int, qk: Tensor, v: Tensor) -> Tensor:
             qk = model.rotated(layer, qk, cos, sin)
             query, key = torch.split(qk, kinds, 1)
+            # The scale goes into the queries, B rows, in place of the scores, B rows for each token before.
             parts = (torch.split(part, counts) for part in (query * size.head**-0.5, key, v))
             mixed = [cohort.attend(layer, *part) for cohort, *part in zip(cohorts, *parts, strict=True)]
             return mixed[0] if len(mixed) == 1 else torch.cat(mixed)
@@ -112,6 +114,7 @@ class Decoding:
         first = 0
         for cohort in cohorts:
             end = first + cohort.count
+            # Rows are counted over all cohorts; within one they begin at 0 again.
             kept = rows[(rows >= first) & (rows < end)] - first
             if 0 < len(kept) < cohort.count:
                 cohort.keep(kept)
@@ -144,6 +147,7 @@ class _Cohort:
         self._capacity = room if recorded else min(room, ROOM)
         self._pads = batch.pads
         longest = batch.ids.shape[1]
+        # Padding has no position: the first answer token stands where its own prompt, without the padding, ends.
         self._next = (longest - batch.pads)[batch.rows]
         # What was read of a layer is let go as soon as it stands with that of the other blocks.
         self._prompts = [
@@ -166,9 +170,11 @@ class _Cohort:
         """Go on to the next token; return its positions [B]."""
         if self._recorded:
             self._last.fill_(self._age)
+            # In place, since a recorded step reads these tensors at their addresses: a new tensor would not be seen.
             self._later[:, :, self._age] = 0
         self._age += 1
         self._next = self._next + 1
+        # Of the token that goes in now; `_next` is where the one after it will stand.
         return self._next - 1
 
     def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -176,14 +182,17 @@ class _Cohort:
         size = self._shape
         prompt_keys, prompt_values = self._prompts[layer]
         keys, values = self._answers[layer]
+        # Grouped-query attention: heads // kv_heads queries in a row read the same keys.
         query = query.reshape(self.count * size.kv_heads, -1, size.head)
         if self._recorded:
             now = self._capacity
             keys.index_copy_(2, self._last, key[:, :, None])
             values.index_copy_(2, self._last, value.view(key.shape)[:, :, None])
+            # The mask is added by the product itself, all of the capacity wide, so that shapes never change.
             own = torch.baddbmm(self._later, query, keys.view(len(query), -1, size.head).transpose(1, 2))
         else:
             now = self._age
+            # `begin_step` counted this token already, so that it sees itself: places 0 to now - 1.
             keys[:, :, now - 1] = key
             values[:, :, now - 1] = value.view(key.shape)
             own = torch.bmm(query, keys.view(len(query), -1, size.head)[:, :now].transpose(1, 2))
@@ -193,6 +202,7 @@ class _Cohort:
             before = torch.bmm(asked, prompt_keys.transpose(1, 2))
         else:
             before = torch.baddbmm(self._mask, asked, prompt_keys.transpose(1, 2))
+        # One softmax over prompt and answer, each from its own cache.
         weights = torch.cat([self._picked(before, query.shape[1]), own], 2).softmax(-1)
         length = prompt_keys.shape[1]
         mixed = self._picked(torch.bmm(self._laid(weights[:, :, :length]), prompt_values), query.shape[1])
@@ -203,9 +213,11 @@ class _Cohort:
         """Go on with these sequences only, and with the prompts that they continue."""
         self.count = len(rows)
         self._next = self._next[rows]
+        # `following` numbers the prompts that are left, in the order of `prompts`.
         prompts, following = torch.unique(self._rows[rows], return_inverse=True)
         if len(prompts) < len(self._pads):
             self._pads = self._pads[prompts]
+            # With the longest prompts gone the rest share padding that nobody needs.
             unused = int(self._pads.min())
             self._pads = self._pads - unused
             for layer, cache in enumerate(self._prompts):
@@ -219,6 +231,7 @@ class _Cohort:
 
     def _copy(self, rows: Tensor) -> None:
         """Take these sequences into a cache with room again, a layer after the other: never are there two."""
+        # Past the limit ended sequences may stay a while, so there is always room; before it, no more than the limit.
         self._capacity = self._age + ROOM
         if self._age < self._room:
             self._capacity = self._room if self._recorded else min(self._room, self._capacity)
@@ -251,12 +264,15 @@ class _Cohort:
         seen: dict[int, int] = {}
         places = []
         for prompt in rows.tolist():
+            # The how many-th answer to its prompt each sequence is: 0 to K - 1.
             places.append(seen.get(prompt, 0))
             seen[prompt] = places[-1] + 1
         self._most = max(seen.values())
         head = torch.arange(heads, device=rows.device)
         place = torch.tensor(places, device=rows.device)
+        # Row (prompt, head, place) of a [G, kv_heads, K] block for each (sequence, head) of [B, kv_heads].
         self._pick = ((rows[:, None] * heads + head) * self._most + place[:, None]).view(-1)
+        # The inverse; where a prompt has fewer than K answers row 0 stands in, and what comes of it is not picked.
         self._lay = rows.new_zeros(len(self._pads) * heads * self._most)
         self._lay[self._pick] = torch.arange(len(self._pick), device=rows.device)
         self._mask = self._pad_mask()
@@ -275,6 +291,7 @@ class _Cohort:
         if not bool(self._pads.any()):
             return None
         keys = self._prompts[0][0]
+        # Padded left: the first `pads` places of a prompt are none.
         hidden = torch.arange(keys.shape[1], device=keys.device)[None] < self._pads[:, None]
         mask = keys.new_zeros(hidden.shape).masked_fill_(hidden, float("-inf"))
         return mask.repeat_interleave(self._shape.kv_heads, 0)[:, None]
@@ -291,11 +308,14 @@ class _Prefill:
 
     def __init__(self, model: WrittenOutModel, batch: PromptBatch, cos: Tensor, sin: Tensor) -> None:
         unused = int(batch.pads.min())
+        # Blocks are cut from a batch that was padded to its longest prompt, which may be in another block.
         ids, pads = batch.ids[:, unused:], batch.pads - unused
         length = ids.shape[1]
+        # Positions begin at 0 behind the padding; that of the padding itself is any that exists.
         at = (torch.arange(length, device=ids.device)[None] - pads[:, None]).clamp(min=0)
         self._cos, self._sin = cos[at][:, :, None], sin[at][:, :, None]
         order = torch.arange(length, device=ids.device)
+        # [P, T, T], row sees column: causal, and nothing to the left of where the prompt begins.
         seen = (order[None, :, None] >= order[None, None]) & (order[None, None] >= pads[:, None, None])
         # A padding position sees itself: its output is never used, but no row may be all -inf.
         seen = seen | torch.eye(length, dtype=torch.bool, device=ids.device)

@@ -201,6 +201,7 @@ class WrittenOutModel:
         cos, sin = self._rotary(self.embedding[:1], positions)
         half = self.shape.head // 2
         sign = torch.ones(self.shape.head, dtype=sin.dtype, device=sin.device)
+        # rotate_half(x) is [-x2, x1]; a roll by half gives [x2, x1], so the sign goes into sin.
         sign[:half] = -1
         return cos[0], sin[0] * sign
 
