@@ -8422,8 +8422,8 @@
     <message numerus="yes">
         <source>%n more cannot run here.</source>
         <translation>
-            <numerusform>%n weiteres läuft hier nicht.</numerusform>
-            <numerusform>%n weitere laufen hier nicht.</numerusform>
+            <numerusform>%Ln weiteres läuft hier nicht.</numerusform>
+            <numerusform>%Ln weitere laufen hier nicht.</numerusform>
         </translation>
     </message>
 </context>

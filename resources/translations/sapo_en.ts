@@ -244,8 +244,8 @@
     <message numerus="yes">
         <source>%n more cannot run here.</source>
         <translation>
-            <numerusform>%n more cannot run here.</numerusform>
-            <numerusform>%n more cannot run here.</numerusform>
+            <numerusform>%Ln more cannot run here.</numerusform>
+            <numerusform>%Ln more cannot run here.</numerusform>
         </translation>
     </message>
 </context>
