@@ -23,7 +23,8 @@ python3 installers/bootstrap.py relay OPTIONS    set up what a relay needs, with
                                                  (as in `sapo-desktop relay --help`)
 python3 installers/bootstrap.py test             set up, then lint, type check and quick tests
 python3 installers/bootstrap.py test --slow      the tests that take minutes
-python3 installers/bootstrap.py setup [relay]    set up for `run`, or for `relay`, and stop
+python3 installers/bootstrap.py setup [relay]    set up for `run`, or for `relay`, and stop; `setup test` also installs
+                                                 the tools of tests and measurements
                                                  (the first set-up for `run` fetches a language model of 98 MB;
                                                  `run` and `setup` leave it out with --no-model)
 python3 installers/bootstrap.py llama            build llama.cpp (optional; a C++ compiler is needed)

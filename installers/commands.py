@@ -30,8 +30,8 @@ def run_command(root: str, arguments: list[str], usage: str) -> int:
             case ["setup"] | ["setup", reference.NO_MODEL]:
                 _set_up(place, sys.stderr, model=not arguments[1:])
                 return 0
-            case ["setup", "relay"]:
-                prepare(place, "relay", sys.stderr)
+            case ["setup", "relay" | "test" as purpose]:
+                prepare(place, "test" if purpose == "test" else "relay", sys.stderr)
                 return 0
             case ["test"] | ["test", "--slow"]:
                 return _test(place, slow=len(arguments) == 2)

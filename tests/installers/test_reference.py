@@ -32,6 +32,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         (["setup"], ["run", "model"]),
         (["setup", "--no-model"], ["run"]),
         (["setup", "relay"], ["relay"]),
+        (["setup", "test"], ["test"]),
         (["run", "--terminal"], ["run", "model", "-m sapo_desktop --terminal"]),
         (["run", "--no-model", "--terminal"], ["run", "-m sapo_desktop --terminal"]),
         (["relay"], ["relay", "-m sapo_desktop relay"]),
