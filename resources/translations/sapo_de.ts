@@ -1112,12 +1112,16 @@
         <translation>Nur Antworten</translation>
     </message>
     <message>
-        <source>Put one question to the model as it came and as it is now, and see what training has changed.</source>
-        <translation>Stelle eine Frage dem Modell, wie es kam und wie es jetzt ist, und sieh, was das Training verändert hat.</translation>
-    </message>
-    <message>
         <source>Try it</source>
         <translation>Ausprobieren</translation>
+    </message>
+    <message>
+        <source>Talk with the model as it came and as it is now, and see what training has changed.</source>
+        <translation>Sprich mit dem Modell, wie es kam und wie es jetzt ist, und sieh, was das Training verändert hat.</translation>
+    </message>
+    <message>
+        <source>This chat has {number} questions, as many as one may have. Start a new chat.</source>
+        <translation>Dieses Gespräch hat {number} Fragen, mehr dürfen es nicht sein. Beginne ein neues Gespräch.</translation>
     </message>
     <message>
         <source>The last {number} questions since this window was opened. Choose one to see its answers again.</source>
@@ -2610,6 +2614,17 @@
         <translation>Keine Antwort: {reason}</translation>
     </message>
     <message numerus="yes">
+        <source>This chat: %n question(s). The model reads the earlier ones again each time.</source>
+        <translation>
+            <numerusform>Dieses Gespräch: %Ln Frage. Das Modell liest jedes Mal auch die früheren.</numerusform>
+            <numerusform>Dieses Gespräch: %Ln Fragen. Das Modell liest jedes Mal auch die früheren.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{used} of {context} tokens are used.</source>
+        <translation>{used} von {context} Tokens sind belegt.</translation>
+    </message>
+    <message numerus="yes">
         <source>%n token(s)</source>
         <translation>
             <numerusform>%Ln Token</numerusform>
@@ -3684,6 +3699,10 @@
         <translation>Das Modell, wie es jetzt ist</translation>
     </message>
     <message>
+        <source>New chat</source>
+        <translation>Neues Gespräch</translation>
+    </message>
+    <message>
         <source>Nothing has been learned here yet: both are the same model.</source>
         <translation>Hier wurde noch nichts gelernt: Beide sind dasselbe Modell.</translation>
     </message>
@@ -3704,6 +3723,10 @@
         <translation>Stelle oben eine Frage, nimm eine aus einer Aufgabe, oder beginne mit einer von diesen.</translation>
     </message>
     <message>
+        <source>The next question begins a new chat.</source>
+        <translation>Die nächste Frage beginnt ein neues Gespräch.</translation>
+    </message>
+    <message>
         <source>The right answer: {answer}</source>
         <translation>Die richtige Antwort: {answer}</translation>
     </message>
@@ -3716,16 +3739,28 @@
         <translation>Die richtige Antwort wird gezeigt, sobald beide geantwortet haben.</translation>
     </message>
     <message>
+        <source>Copy this answer</source>
+        <translation>Diese Antwort kopieren</translation>
+    </message>
+    <message>
+        <source>Show what the model was given</source>
+        <translation>Zeigen, was das Modell bekommen hat</translation>
+    </message>
+    <message>
         <source>Steps</source>
         <translation>Schritte</translation>
     </message>
     <message>
-        <source>Show the steps</source>
-        <translation>Schritte zeigen</translation>
+        <source>What the model was given</source>
+        <translation>Was das Modell bekommen hat</translation>
     </message>
     <message>
-        <source>Hide the steps</source>
-        <translation>Schritte verbergen</translation>
+        <source>Instructions, worked examples, this chat and the question, in the model&apos;s own template.</source>
+        <translation>Anweisungen, Beispiele, dieses Gespräch und die Frage, in der Vorlage des Modells.</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
     </message>
     <message>
         <source>Where the question comes from</source>

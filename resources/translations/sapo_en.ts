@@ -130,6 +130,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>This chat: %n question(s). The model reads the earlier ones again each time.</source>
+        <translation>
+            <numerusform>This chat: %Ln question.</numerusform>
+            <numerusform>This chat: %Ln questions. The model reads the earlier ones again each time.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n token(s)</source>
         <translation>
             <numerusform>%Ln token</numerusform>

@@ -52,7 +52,15 @@ def mark(solved: bool, answer: str | None = "1") -> Mark:
 
 def answer(request: Ask) -> Asked:
     text = BASE if request.checkpoint == "base" else LAST
-    return Asked(text=text, tokens=len(text) // 3, seconds=1.9 if request.checkpoint == "base" else 2.2)
+    said = "".join(f"<q>{turn.question}<a>{turn.answer}<eos>" for turn in request.turns)
+    return Asked(
+        text=text,
+        tokens=len(text) // 3,
+        seconds=1.9 if request.checkpoint == "base" else 2.2,
+        prompt=f"{said}<q>{request.question}<a>",
+        prompt_tokens=40 * (1 + len(request.turns)),
+        context=512,
+    )
 
 
 def marked(request: TryTask) -> Tried:

@@ -1,4 +1,4 @@
-"""Try it: one question, put to the model as it came and as it is now, side by side."""
+"""Try it: a small chat with the model as it came and as it is now, side by side."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.try_it.answers import AnswersCard
 from sapo_desktop.gui.try_it.programs import ProgramsCard
 from sapo_desktop.gui.try_it.question import QuestionCard
-from sapo_desktop.gui.try_it.trying import Draft, Side, State, Try, begin
+from sapo_desktop.gui.try_it.trying import Draft, Side, State, Try, begin, is_full
 from sapo_desktop.gui.try_it.words import in_short
 from sapo_desktop.gui.widgets.layout import Card
 from sapo_desktop.gui.widgets.table import Heading, Table
@@ -22,7 +22,7 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.titles import task_name
 from sapo_desktop.view.viewmodel import ALL, Section, View
-from sapo_desktop.worker.control.messages.asking import Asked, AskProgressed, Tried
+from sapo_desktop.worker.control.messages.asking import MOST_TURNS, Asked, AskProgressed, Tried
 
 DRAW_MS = 250
 """Between two drawings of an answer that is being written."""
@@ -37,10 +37,12 @@ class TryPage(Page):
     follows: ClassVar[frozenset[Section]] = frozenset({"link", "state", "curves", "settings"})
 
     def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
-        about = tr("Put one question to the model as it came and as it is now, and see what training has changed.")
+        about = tr("Talk with the model as it came and as it is now, and see what training has changed.")
         super().__init__(view, bridge, tr("Try it"), about)
         self._tries: deque[Try] = deque(maxlen=MOST_TRIES)
         """Of this session, oldest first."""
+        self._chat: list[Try] = []
+        """The turns that the next question of one's own goes on with."""
         self._running: Try | None = None
         self._shown: Try | None = None
         self._call: Call | None = None
@@ -48,7 +50,8 @@ class TryPage(Page):
         self._question = QuestionCard(view, bridge)
         self._question.wanted.connect(self._begin)
         self._question.stop.connect(self._stop)
-        self._answers = AnswersCard()
+        self._answers = AnswersCard(bridge)
+        self._answers.new_chat.connect(self._new_chat)
         self._answers.example.connect(self._question.ask_own)
         self._answers.task_wanted.connect(self._question.propose)
         self._history = HistoryCard()
@@ -73,7 +76,9 @@ class TryPage(Page):
         assert isinstance(former, TryPage)
         former.let_go()
         self._tries.extend(former._tries)
+        self._chat = former._chat
         self._shown = former._shown
+        self._question.take_over(former._question)
 
     def let_go(self) -> None:
         self._stop()
@@ -95,11 +100,23 @@ class TryPage(Page):
     def _begin(self, draft: Draft) -> None:
         if self._running is not None:
             return
-        self._running = self._shown = begin(draft, self.view.clock())
-        self._tries.append(self._running)
+        if not draft.task and is_full(self._chat):
+            text = tr("This chat has {number} questions, as many as one may have. Start a new chat.")
+            self.bridge.trouble.emit(text.format(number=MOST_TURNS))
+            return
+        one = self._running = self._shown = begin(draft, self.view.clock(), self._chat)
+        self._tries.append(one)
+        if one.in_chat:
+            self._chat.append(one)
         self._question.show_running(True)
         self._history.table.clearSelection()
         self._go_on()
+
+    def _new_chat(self) -> None:
+        self._stop()
+        self._chat = []
+        self._question.begin()
+        self._draw()
 
     def _go_on(self) -> None:
         """Ask for what comes next in the try that runs."""
@@ -154,7 +171,7 @@ class TryPage(Page):
         if not self._in_sight or self._shown is None:
             return
         learned = len(self.view.curves) > 0
-        self._answers.show_try(self._shown, learned=learned)
+        self._answers.show_try(self._shown, self._chat, learned=learned)
         self._history.show_tries(list(self._tries))
 
 

@@ -84,6 +84,16 @@ class QuestionCard(Card):
         self._running = running
         self._enable()
 
+    def begin(self) -> None:
+        """Be ready for the first question of another chat."""
+        self._switch("own")
+        self._own.clear()
+        self._own.setFocus()
+
+    def take_over(self, former: QuestionCard) -> None:
+        """Go on with what was typed into the same card of another language."""
+        self._own.setPlainText(former._own.toPlainText())
+
     def ask_own(self, question: str) -> None:
         """Ask this."""
         self._switch("own")
@@ -129,6 +139,7 @@ class QuestionCard(Card):
     def _ask(self) -> None:
         draft = self._draft()
         if draft is not None and self._go.isEnabled():
+            self._own.selectAll()  # what is typed next takes its place
             self.wanted.emit(draft)
 
 

@@ -7,13 +7,13 @@ well as chosen greedily, and leaves its tokens and seconds known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
 from typing import Literal
 
-from sapo_desktop.core.records import Mark
-from sapo_desktop.worker.control.messages.asking import Ask, Asked, AskProgressed, Tried, TryTask
+from sapo_desktop.core.records import Exchange, Mark
+from sapo_desktop.worker.control.messages.asking import MOST_TURNS, Ask, Asked, AskProgressed, Tried, TryTask
 from sapo_desktop.worker.control.messages.replies import TaskInfo
 
 State = Literal["waiting", "asked", "writing", "marking", "done", "failed", "stopped"]
@@ -43,6 +43,14 @@ class Side:
     seconds: float | None = None
     mark: Mark | None = None
     error: str = ""
+    turns: tuple[Exchange, ...] = ()
+    """What was said to this state of the model before, in the same chat."""
+    prompt: str = ""
+    """All that the model was given."""
+    read: int = 0
+    """Tokens of the model's context that prompt and answer take."""
+    context: int = 0
+    """Tokens that the model reads at once; 0: not known."""
 
     @property
     def over(self) -> bool:
@@ -71,6 +79,11 @@ class Try:
     """The right answer, where a task has one and a mark has told it."""
 
     @property
+    def in_chat(self) -> bool:
+        """Whether it is a turn of a chat. A task's question is not: its answer is compared with the task's others."""
+        return not self.draft.task
+
+    @property
     def over(self) -> bool:
         return all(side.over for side in self.sides)
 
@@ -88,7 +101,11 @@ class Try:
             return TryTask(task=self.draft.task, seed=self.draft.seed, answer=side.text, checkpoint=side.checkpoint)
         side.state = "asked"
         return Ask(
-            question=self.draft.question, checkpoint=side.checkpoint, greedy=self.draft.greedy, stream=side.stream
+            question=self.draft.question,
+            turns=side.turns,
+            checkpoint=side.checkpoint,
+            greedy=self.draft.greedy,
+            stream=side.stream,
         )
 
     def answered(self, side: Side, reply: Asked | Tried) -> None:
@@ -99,6 +116,7 @@ class Try:
             side.mark, self.truth, side.state = reply.mark, reply.truth, "done"
             return
         side.text, side.tokens, side.seconds = reply.text, reply.tokens, reply.seconds
+        side.prompt, side.read, side.context = reply.prompt, reply.prompt_tokens + reply.tokens, reply.context
         side.state = "marking" if self.draft.task else "done"
 
     def stop(self) -> None:
@@ -108,11 +126,23 @@ class Try:
                 side.state = "stopped"
 
 
-def begin(draft: Draft, now: float) -> Try:
-    """A question that was asked now. Every client hears of every answer: the numbers by which they are followed are
-    drawn from so many that two clients do not have the same."""
+def begin(draft: Draft, now: float, chat: Sequence[Try] = ()) -> Try:
+    """A question that was asked now, after the turns of a chat, where it is one of its own. Every client hears of every
+    answer: the numbers by which they are followed are drawn from so many that two clients do not have the same."""
     base, last = SystemRandom().sample(range(1, 2**53), 2)
-    return Try(draft, now, (Side("base", base), Side("last", last)))
+    before = () if draft.task else chat
+    return Try(draft, now, (Side("base", base, turns=_said(before, 0)), Side("last", last, turns=_said(before, 1))))
+
+
+def is_full(chat: Sequence[Try]) -> bool:
+    """Whether a chat has as many turns as one may have."""
+    return len(chat) >= MOST_TURNS
+
+
+def _said(chat: Sequence[Try], place: int) -> tuple[Exchange, ...]:
+    """What one side has answered so far; a question that it did not answer is left out."""
+    sides = [(one.draft.question, one.sides[place]) for one in chat]
+    return tuple(Exchange(question=question, answer=side.text) for question, side in sides if side.state == "done")
 
 
 def first_choice(tasks: Iterable[TaskInfo]) -> TaskInfo | None:

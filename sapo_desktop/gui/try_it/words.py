@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui.try_it.trying import Side
+from sapo_desktop.gui.try_it.trying import Side, Try
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import mark_words
@@ -36,6 +38,19 @@ def progress(side: Side) -> str:
             return words.format(reason=one_line(side.error))
         case "done":
             return figures(side)
+
+
+def chat_words(chat: Sequence[Try]) -> str:
+    """How long a chat is, and how much of what the model reads at once it takes."""
+    words = tr("This chat: %n question(s). The model reads the earlier ones again each time.", None, len(chat))
+    sides = [side for side in chat[-1].sides if side.context] if chat else []
+    if not sides:
+        return words
+    fullest = max(sides, key=lambda side: side.read)
+    room = tr("{used} of {context} tokens are used.").format(
+        used=numbers.count(fullest.read), context=numbers.count(fullest.context)
+    )
+    return f"{words} {room}"
 
 
 def figures(side: Side) -> str:

@@ -4,16 +4,21 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from sapo_desktop.core.errors import NotRunning, TaskError
+from sapo_desktop.core.errors import ContextFull, NotRunning, TaskError
+from sapo_desktop.core.records import Exchange
 from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.try_it.answers import PromptSheet
 from sapo_desktop.gui.try_it.page import MOST_TRIES, TryPage
 from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS
+from sapo_desktop.gui.words import language
 from sapo_desktop.gui.words.language import tr
+from sapo_desktop.view.completion import without_tags
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import ALL
-from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed, SetQuestion, TryTask
+from sapo_desktop.worker.control.messages.asking import MOST_TURNS, Ask, Asked, AskProgressed, SetQuestion, TryTask
 from sapo_desktop.worker.control.messages.replies import Tasks
 from sapo_desktop.worker.control.messages.requests import ListTasks
 from tests.builders import task_info
@@ -76,10 +81,7 @@ def test_an_own_question_by_keyboard_shows_both_answers_with_their_figures(page:
     assert first.stream and second.stream and first.stream != second.stream
     said = texts(page)
     assert {"2", "1"} <= set(said) and not any("<answer>" in text for text in said)
-    for _ in range(2):
-        press(page, "Show the steps")
-    said = texts(page)
-    assert {part.rpartition("\n")[0] for part in (BASE, LAST)} <= set(said), "the steps, when somebody wants them"
+    assert {part.rpartition("\n")[0] for part in (BASE, LAST)} <= set(said), "the steps before each answer"
     tokens = len(BASE) // 3
     assert f"{tr('%n token(s)', None, tokens)} in 1.9 s, {tokens / 1.9:.1f} a second" in said
     assert not bridge.asked_for(TryTask) and "Right" not in said
@@ -240,3 +242,91 @@ def test_the_focus_stays_with_asking(qtbot: QtBot, page: TryPage) -> None:
     page._question._go.setFocus()
     QTest.keyClick(page._question._go, Qt.Key.Key_Space)
     assert page._question._go.hasFocus(), "not on how the words are chosen"
+
+
+# -- the chat ----------------------------------------------------------------------------------------------------
+
+
+def test_a_second_question_goes_on_with_what_each_side_said_before(page: TryPage, bridge: StageBridge) -> None:
+    ask_own(page, "Why?")
+    ask_own(page, "And then?")
+    *_, base, last = bridge.asked_for(Ask)
+    assert base.turns == (Exchange(question="Why?", answer=BASE),)
+    assert last.turns == (Exchange(question="Why?", answer=LAST),)
+    said = texts(page)
+    assert "Why?" in said and without_tags(BASE) in said, "what was said before stands below"
+    used = 80 + len(BASE) // 3
+    assert any(f"{used} of 512 tokens" in text for text in said)
+
+
+def test_a_new_chat_forgets_and_a_task_s_question_is_asked_alone(page: TryPage, bridge: StageBridge) -> None:
+    ask_own(page, "Why?")
+    page._question.propose()
+    press(page, "Ask both")
+    assert [ask.turns for ask in bridge.asked_for(Ask)[2:]] == [(), ()]
+    press(page, "New chat")
+    assert not button(page, "New chat").isEnabled()
+    ask_own(page, "What else?")
+    assert [ask.turns for ask in bridge.asked_for(Ask)[4:]] == [(), ()]
+
+
+def test_an_answer_that_was_stopped_or_failed_is_no_part_of_the_chat(slow: tuple[TryPage, LateBridge]) -> None:
+    page, bridge = slow
+    bridge.deliver(1)
+    press(page, "Stop")
+    ask_own(page, "Again?")
+    bridge.deliver(2)  # the late answer, then the new one
+    assert [len(ask.turns) for ask in bridge.asked_for(Ask)[-2:]] == [1, 0]
+
+
+def test_a_chat_that_is_full_says_what_to_do(page: TryPage, bridge: StageBridge) -> None:
+    bridge.replies[Ask] = ContextFull("This chat has 512 tokens by now. Start a new chat.")
+    ask_own(page, "Why?")
+    assert texts(page).count("No answer: This chat has 512 tokens by now. Start a new chat.") == 2
+    bridge.replies[Ask] = staged_try.answer
+    for number in range(MOST_TURNS):
+        page._question.ask_own(str(number))
+    assert len(page._chat) == MOST_TURNS
+    told: list[str] = []
+    bridge.trouble.connect(told.append)
+    page._question.ask_own("One more?")
+    assert len(told) == 1 and "Start a new chat" in told[0] and len(page._chat) == MOST_TURNS
+
+
+def test_an_answer_is_copied_and_its_prompt_is_shown(page: TryPage, bridge: StageBridge) -> None:
+    assert not page._answers._base.copy_answer.isEnabled() and not page._answers._base.show_prompt.isEnabled()
+    ask_own(page, "<b>Why?")
+    press(page._answers._last.copy_answer)
+    assert QGuiApplication.clipboard().text() == LAST
+    press(page._answers._base.show_prompt)
+    (sheet,) = page.findChildren(PromptSheet)
+    assert "<q><b>Why?<a>" in texts(sheet)
+    press(sheet, "Copy")
+    assert QGuiApplication.clipboard().text() == "<q><b>Why?<a>"
+    sheet.close()
+
+
+def test_the_chat_and_what_was_typed_survive_a_change_of_language(
+    qtbot: QtBot, page: TryPage, bridge: StageBridge
+) -> None:
+    ask_own(page, "Why?")
+    page._question._own.setPlainText("And th")
+    language.speak("de")
+    try:
+        other = a_page(qtbot, bridge)
+        other.take_over(page)
+        other.opened()
+        assert other._answers._question.text() == "Why?" and other._question._own.toPlainText() == "And th"
+        other._question.ask_own("And then?")
+    finally:
+        language.speak("en")
+    assert bridge.asked_for(Ask)[-1].turns == (Exchange(question="Why?", answer=LAST),)
+
+
+def test_what_was_said_before_is_text_whatever_it_says(page: TryPage, bridge: StageBridge) -> None:
+    bridge.replies[Ask] = lambda request: Asked(text="<b>bold</b>\u202e\x1b[2J", tokens=2, seconds=1.0)
+    ask_own(page, "<img src=x>")
+    ask_own(page, "And?")
+    earlier = page._answers._earlier.findChildren(QLabel)
+    assert [one.textFormat() for one in earlier] == [Qt.TextFormat.PlainText] * len(earlier) and earlier
+    assert not any(sign in text for text in texts(page) for sign in ("\u202e", "\x1b"))
