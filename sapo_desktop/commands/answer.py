@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-import msgspec
-
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.prompts import as_utf8, typed_line
-from sapo_desktop.commands.tasks import mark_fields, verdict_words
+from sapo_desktop.commands.tasks import verdict_words
+from sapo_desktop.terminal.json_lines import fields
 from sapo_desktop.terminal.wording import duration
 from sapo_desktop.worker.control.messages.replies import HumanMarked, PosedQuestion
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
@@ -50,8 +49,7 @@ def _show(context: Context, posed: PosedQuestion) -> None:
 
 
 def _tell(context: Context, marked: HumanMarked) -> None:
-    told = msgspec.structs.asdict(marked)
-    context.out.emit("human_answer", **mark_fields(told.pop("mark")), **told | {"note": str(marked.note)})
+    context.out.emit("human_answer", **fields(marked.mark), **fields(marked, "mark"))
     if not context.out.json_lines:
         context.out.say("\n".join(_lines(marked)))
 

@@ -9,8 +9,6 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-import msgspec
-
 from sapo_desktop import __version__
 from sapo_desktop.commands.line.context import NO_RELAY, START_RELAY, Context, call
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
@@ -23,6 +21,7 @@ from sapo_desktop.system.checks import computer_checks, last_written, relay_chec
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import other_engine
 from sapo_desktop.system.logs import log_tail
+from sapo_desktop.terminal.json_lines import fields
 from sapo_desktop.terminal.wording import size
 from sapo_desktop.worker.control.messages.facts import COMPUTING, Examine, Facts, GetUpdates, UpdatesAre
 from sapo_desktop.worker.control.unstarted import while_out_of_silo
@@ -82,7 +81,7 @@ async def _of_the_relay(context: Context) -> Facts:
 def _show(context: Context, checks: list[Check], facts: dict[str, str]) -> None:
     out = context.out
     for check in checks:
-        out.emit("check", **msgspec.structs.asdict(check))
+        out.emit("check", **fields(check))
     for name, value in facts.items():
         out.emit("fact", name=name, value=value)
     if not out.json_lines:
@@ -195,9 +194,7 @@ async def _alone(context: Context, look: bool) -> Standing:
 
 def _show_standing(context: Context, found: Standing) -> None:
     out = context.out
-    fields = {name: value for name, value in msgspec.structs.asdict(found).items() if name not in ("text", "files")}
-    files = [msgspec.structs.asdict(file) for file in found.files]
-    out.emit("updates", text=str(found.text), files=files, **fields)
+    out.emit("updates", **fields(found))
     out.say(str(found.text))
     if not found.version:
         return

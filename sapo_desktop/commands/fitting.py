@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-import msgspec
-
 from sapo_desktop.commands import settings
 from sapo_desktop.commands.line.context import Context
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.fitting import Available, Estimate, Fit, ModelBadge, Parts, Way
 from sapo_desktop.core.models import MOST_WORDS
-from sapo_desktop.core.sentences import Sentence, quoted
+from sapo_desktop.core.sentences import quoted
+from sapo_desktop.terminal.json_lines import fields
 from sapo_desktop.terminal.output import JsonValue
 from sapo_desktop.terminal.wording import duration, size
 from sapo_desktop.worker.control.messages.models import (
@@ -49,7 +48,7 @@ async def show_models(context: Context, args: Namespace) -> None:
     del args
     models = await _catalogue(context)
     for model in models:
-        context.out.emit("model", **builtins(model), downloaded=model.downloaded)
+        context.out.emit("model", **fields(model), downloaded=model.downloaded)
     context.out.table(
         ["model", "parameters", "needs", "of free", "fits", "a round", "way", "licence", "here"],
         [_model_row(model) for model in models],
@@ -105,7 +104,7 @@ async def search(context: Context, args: Namespace) -> None:
     rows = []
     for one in found.models:
         known, learns = takes.get(one.repository), bool(one.architecture)
-        out.emit("hub_model", **builtins(one), learns=learns, **estimate_fields(known))
+        out.emit("hub_model", **fields(one), learns=learns, **estimate_fields(known))
         licence = one.licence + (" (account)" if one.gated else "")
         rows.append([one.repository, one.kind, size(one.bytes), *estimate_cells(known, learns=learns), licence])
     if rows:
@@ -140,8 +139,8 @@ async def _catalogue(context: Context) -> list[ModelBadge]:
 def _emit_fit(context: Context, fit: Fit) -> None:
     way = fit.chosen
     told = _way_fields(way) | {
-        "parts": builtins(way.memory + way.device_memory),
-        "available": builtins(fit.available),
+        "parts": fields(way.memory + way.device_memory),
+        "available": fields(fit.available),
         "ways": [_way_fields(each) for each in fit.ways],
         "bigger": [str(text) for text in fit.bigger],
     }
@@ -149,7 +148,7 @@ def _emit_fit(context: Context, fit: Fit) -> None:
 
 
 def _way_fields(way: Way) -> dict[str, JsonValue]:
-    return builtins(way) | {"estimate_bytes": way.estimate}
+    return fields(way) | {"estimate_bytes": way.estimate}
 
 
 def _tell_fit(context: Context, fit: Fit, *, described: bool) -> None:
@@ -233,16 +232,3 @@ def estimate_fields(known: Estimate | None) -> dict[str, JsonValue]:
         "free": None if known is None else known.free,
         "round_seconds": None if known is None or not known.round_seconds else known.round_seconds,
     }
-
-
-def builtins(record: msgspec.Struct) -> dict[str, JsonValue]:
-    """Its fields as JSON has them."""
-    in_english = {name: _english(getattr(record, name)) for name in record.__struct_fields__}
-    made: dict[str, JsonValue] = msgspec.to_builtins(msgspec.structs.replace(record, **in_english))
-    return made
-
-
-def _english(value: object) -> object:
-    if isinstance(value, tuple):
-        return tuple(_english(item) for item in value)
-    return str(value) if isinstance(value, Sentence) else value

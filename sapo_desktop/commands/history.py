@@ -15,7 +15,7 @@ from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.door import Node
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import RoundReport, json_line
-from sapo_desktop.terminal.json_lines import round_fields, swarm_fields
+from sapo_desktop.terminal.json_lines import fields, round_fields, swarm_fields
 from sapo_desktop.terminal.output import written
 from sapo_desktop.terminal.wording import amount, duration, percent
 from sapo_desktop.worker.control.messages.replies import History, Sources, Status
@@ -96,7 +96,7 @@ async def _show_sources(context: Context, node: Node) -> None:
     """By author, all tasks together; with `--json` a line per author and task."""
     items = (await call(node, GetSources(), Sources)).items
     for item in items:
-        context.out.emit("source", **msgspec.structs.asdict(item))
+        context.out.emit("source", **fields(item))
     if not items:
         _say_none(context, await call(node, GetStatus(), Status))
         return

@@ -6,12 +6,10 @@ from argparse import Namespace
 from datetime import datetime
 from pathlib import Path
 
-import msgspec
-
 from sapo_desktop.commands.line.context import Context
 from sapo_desktop.commands.line.prompts import as_utf8
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.terminal.json_lines import eval_fields, share
+from sapo_desktop.terminal.json_lines import eval_fields, fields
 from sapo_desktop.terminal.views import eval_line
 from sapo_desktop.terminal.wording import amount, duration, nearest, percent, size
 from sapo_desktop.view.completion import parted, without_tags
@@ -38,7 +36,7 @@ async def checkpoints(context: Context, args: Namespace) -> None:
     found = await context.ask(ListCheckpoints(), Checkpoints)
     rows = []
     for item in found.items:
-        context.out.emit("checkpoint", **msgspec.structs.asdict(item) | {"validation": share(item.validation)})
+        context.out.emit("checkpoint", **fields(item))
         names = [name for name, holds in (("best", item.best), ("last", item.last)) if holds]
         rows.append([*_cells(item), ", ".join(names)])
     headers = ["checkpoint", "round", "held-out", "written", "size", ""]
@@ -50,7 +48,7 @@ async def compare(context: Context, args: Namespace) -> None:
     context.need_folder()
     found = (await context.ask(GetComparisons(), Comparisons)).items
     for one in found:
-        context.out.emit("comparison", **msgspec.to_builtins(one))
+        context.out.emit("comparison", **fields(one))
         for model in (one.ours, one.other):
             context.out.say(f"{model.name}: {percent(model.base)} -> {percent(model.now)}")
         low, value, high = (100 * part for part in (one.difference.low, one.difference.value, one.difference.high))

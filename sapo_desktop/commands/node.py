@@ -7,13 +7,11 @@ from argparse import Namespace
 from datetime import datetime
 from typing import NamedTuple
 
-import msgspec
-
 from sapo_desktop.commands.line.context import Context, call, expect
 from sapo_desktop.commands.line.door import Node
 from sapo_desktop.core.errors import NotRunning
 from sapo_desktop.core.why import in_english
-from sapo_desktop.terminal.json_lines import round_fields, share
+from sapo_desktop.terminal.json_lines import fields, round_fields
 from sapo_desktop.terminal.swarm_words import relay_fields, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent, size
 from sapo_desktop.worker.control.messages.replies import (
@@ -144,22 +142,15 @@ def _moment(timestamp: float, now: datetime) -> str:
 
 
 def _emit_status(context: Context, found: Status, learning: _Learning) -> None:
-    told = msgspec.structs.asdict(found)
-    for name in ("why", "learned", "updates"):
-        del told[name]
-    told |= {
-        "held": found.held and in_english(found.held, time.time()),
+    told = fields(found, "why", "learned", "updates") | {
+        "held": None if found.held is None else in_english(found.held, time.time()),
         "learns": learning.sentence,
         "round_left": learning.round_left,
         "score_left": learning.score_left,
         "peers": len(found.swarm.links),
         "swarm": swarm_line(found.swarm),
-        "base_validation": share(found.base_validation),
-        "validation": share(found.validation),
         "until": getattr(found.why, "until", None),
         "last": None if found.last is None else round_fields(found.last),
-        "uptime": round(found.uptime, 1),
-        "usage": msgspec.to_builtins(found.usage),
     }
     context.out.emit("status", running=True, data=str(context.folder), **told)
 

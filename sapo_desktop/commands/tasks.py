@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.prompts import typed_line
 from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.records import Mark
-from sapo_desktop.terminal.json_lines import share
-from sapo_desktop.terminal.output import JsonValue
+from sapo_desktop.terminal.json_lines import fields
 from sapo_desktop.terminal.wording import nearest, percent
 from sapo_desktop.worker.control.messages.asking import Tried, TryTask
 from sapo_desktop.worker.control.messages.replies import Ok, TaskInfo, Tasks, TasksRead
@@ -91,8 +87,8 @@ async def attempt(context: Context, args: Namespace) -> None:
         task = task_name(find_tasks(tasks.items, args.name)[0])
         request = TryTask(task=task, seed=args.seed, answer=args.answer, checkpoint=args.checkpoint)
         tried = await call(node, request, Tried)
-    told = msgspec.structs.asdict(tried) | {"seed": str(tried.seed)}
-    context.out.emit("try", **mark_fields(told.pop("mark")), **told)
+    told = fields(tried, "mark") | {"seed": str(tried.seed)}
+    context.out.emit("try", **fields(tried.mark), **told)
     if not context.out.json_lines:
         context.out.say("\n".join(_tried_lines(tried)))
 
@@ -120,14 +116,7 @@ def find_tasks(items: Sequence[TaskInfo], name: str) -> list[TaskInfo]:
 
 
 def _emit_task(context: Context, item: TaskInfo) -> None:
-    config = {key: json.loads(json.dumps(value, default=str)) for key, value in item.config.items()}
-    shares = {"solved": share(item.solved), "reward": share(item.reward)}
-    context.out.emit("task", task=task_name(item), **msgspec.structs.asdict(item) | shares | {"config": config})
-
-
-def mark_fields(mark: Mark) -> dict[str, JsonValue]:
-    """A mark as `--json` tells it."""
-    return {"answer": mark.answer, "solved": mark.solved, "partial": share(mark.partial), "verdict": mark.verdict}
+    context.out.emit("task", task=task_name(item), **fields(item))
 
 
 def _task_lines(item: TaskInfo) -> list[str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+import msgspec
+
 from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
+from sapo_desktop.core.sentences import Sentence
 from sapo_desktop.terminal.output import JsonValue, Output
 from sapo_desktop.worker.control.messages.events import (
     Answered,
@@ -39,42 +42,45 @@ def swarm_fields(measured: SwarmReward | None) -> Fields:
     }
 
 
+def fields(record: msgspec.Struct, *without: str) -> Fields:
+    """A record as it is, under its own names."""
+    names = (name for name in record.__struct_fields__ if name not in without)
+    return {name: _plain(getattr(record, name)) for name in names}
+
+
+def _plain(value: object) -> JsonValue:
+    """For JSON: sentences in English, numbers with six places."""
+    match value:
+        case Sentence():
+            return str(value)
+        case float():
+            return round(value, 6)
+        case msgspec.Struct():
+            return fields(value)
+        case dict():
+            return {str(key): _plain(one) for key, one in value.items()}
+        case list() | tuple():
+            return [_plain(one) for one in value]
+        case str() | int() | None:
+            return value
+        case _:
+            return str(value)
+
+
 def round_fields(report: RoundReport) -> Fields:
-    return {
-        "round": report.round,
-        "reward": share(report.reward),
-        "solved": share(report.solved),
-        "partial": share(report.partial),
-        "swarm_reward": None,  # filled below; stands here for the order that docs/commands.md promises
-        "local_groups": report.local_groups,
-        "external_groups": report.external_groups,
-        "seconds": round(report.seconds, 3),
+    return fields(report) | {
         "tasks": {mark.task: share(mark.solved) for mark in report.tasks},
-        "readable": share(report.readable),
         "step": report.step is not None and not report.step.skipped,
         "external_left_out": report.step.left_out if report.step else 0,
-        "checkpoint": report.checkpoint,
-        "note": report.note,
         **swarm_fields(report.swarm_reward),
     }
 
 
 def eval_fields(report: EvalReport) -> Fields:
-    return {
-        "checkpoint": report.checkpoint,
-        "score": share(report.score),
-        "partial": share(report.partial),
+    """All but what stands for each answer and each task's questions."""
+    return fields(report, "solved", "prints") | {
         "tasks": {mark.task: share(mark.solved) for mark in report.tasks},
-        "which": report.which,
-        "round": report.round,
-        "questions": report.questions,
-        "samples": report.samples,
-        "temperature": report.temperature,
         "pass_at_k": share(report.pass_at_k),
-        "low": share(report.low),
-        "high": share(report.high),
-        "too_long": report.too_long,
-        "seconds": round(report.seconds, 3),
     }
 
 
@@ -84,14 +90,7 @@ def emit_event(out: Output, event: Event) -> None:
         case StateChanged(state=state, reason=reason):
             out.emit("state", state=state, reason=reason)
         case Answered():
-            out.emit(
-                "answer",
-                round=event.round,
-                task=event.task,
-                question=event.question,
-                completion=event.completion,
-                solved=event.solved,
-            )
+            out.emit("answer", **fields(event))
         case RoundFinished(report=report):
             out.emit("round", **round_fields(report))
             if report.checkpoint is not None:

@@ -4,66 +4,20 @@ from __future__ import annotations
 
 import time
 
-import msgspec
-
-from sapo_desktop.terminal.json_lines import Fields, share
+from sapo_desktop.terminal.json_lines import Fields, fields
 from sapo_desktop.terminal.wording import amount, duration
 from sapo_desktop.worker.control.messages.replies import RelayStatus
-from sapo_desktop.worker.control.messages.swarm import BackboneInfo, Claim, LinkInfo, SwarmInfo
+from sapo_desktop.worker.control.messages.swarm import BackboneInfo, LinkInfo, SwarmInfo
 
 
 def swarm_line(swarm: SwarmInfo) -> Fields:
     """What `status --json` says of the swarm."""
-    return {
-        "state": swarm.state,
-        "reason": str(swarm.reason),
-        "key": swarm.key or None,
-        "swarm": swarm.swarm or None,
-        "kept": swarm.kept or None,
-        "address": swarm.address or None,
-        "sharing": swarm.sharing,
-        "links": len(swarm.links),
-        "partings": {address: str(text) for address, text in swarm.partings.items()},
-        "silent": {address: round(since, 1) for address, since in swarm.silent.items()},
-        "pool": swarm.pool,
-        "published": swarm.published,
-        "drawn": swarm.drawn,
-        "taken": swarm.taken,
-        "one_source": swarm.one_source,
-        "refused": {kind: dict(reasons) for kind, reasons in swarm.refused.items()},
-        "other_questions": dict(swarm.other_questions),
-        "clock_offset": round(swarm.clock_offset, 1),
-        "clock_wrong": swarm.clock_wrong,
-        "clock_contradicting": swarm.clock_contradicting,
-        "notices": [str(text) for text in swarm.notices],
-        "warnings": [str(text) for text in swarm.warnings],
-        "used_total": swarm.used_total,
-        "helped": swarm.helped,
-    }
+    known = {name: getattr(swarm, name) or None for name in ("key", "swarm", "kept", "address")}
+    return fields(swarm) | known | {"links": len(swarm.links)}
 
 
 def link_line(link: LinkInfo) -> Fields:
-    return {
-        "key": link.key,
-        "dialled": link.dialled or None,
-        "program": link.program,
-        "seconds": round(link.seconds, 1),
-        "groups_in": link.groups_in,
-        "groups_out": link.groups_out,
-        "bytes_in": link.bytes_in,
-        "bytes_out": link.bytes_out,
-        "refused": {kind: dict(reasons) for kind, reasons in link.refused.items()},
-        "claim": None if link.claim is None else _claim_line(link.claim),
-        "latency_ms": None if link.latency_ms is None else round(link.latency_ms, 1),
-        "waiting": link.waiting,
-        "unsent": link.unsent,
-        "draw_share": share(link.draw_share),
-        "visit": link.visit,
-    }
-
-
-def _claim_line(claim: Claim) -> Fields:
-    return {"round": claim.round, "reward": share(claim.reward), "label": claim.label, "used": claim.used}
+    return fields(link) | {"dialled": link.dialled or None}
 
 
 def swarm_lines(swarm: SwarmInfo) -> list[str]:
@@ -102,14 +56,7 @@ def _trouble_lines(swarm: SwarmInfo) -> list[str]:
 
 def relay_fields(found: RelayStatus) -> Fields:
     """`status --json` of a relay."""
-    return {
-        "running": True,
-        "pid": found.pid,
-        "version": found.version,
-        "uptime": round(found.uptime, 1),
-        "swarm": swarm_line(found.swarm),
-        "backbone": None if found.backbone is None else msgspec.to_builtins(found.backbone),
-    }
+    return {"running": True, **fields(found), "swarm": swarm_line(found.swarm)}
 
 
 def relay_lines(found: RelayStatus) -> list[str]:

@@ -3,10 +3,9 @@
 import io
 import json
 
-from sapo_desktop.commands.fitting import _builtins
 from sapo_desktop.core.fitting import Available
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.terminal.json_lines import emit_event
+from sapo_desktop.terminal.json_lines import emit_event, fields
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.worker.control.messages.events import SwarmChanged
 from sapo_desktop.worker.control.messages.facts import Notice
@@ -23,5 +22,5 @@ def test_json_lines_have_the_english() -> None:
 
 
 def test_notes_on_memory_are_strings_in_json() -> None:
-    made = _builtins(Available(memory=1, memory_free=1, device="cpu", notes=(SAID, "as it is")))
+    made = fields(Available(memory=1, memory_free=1, device="cpu", notes=(SAID, "as it is")))
     assert list(made["notes"]) == ["Linked to 1,200 peers.", "as it is"]  # type: ignore[arg-type]

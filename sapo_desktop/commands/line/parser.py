@@ -231,9 +231,7 @@ def _models(commands: Commands[Parser]) -> None:
     _command(actions, "find", "fitting:find", "list models that other programs have on this computer")
     search = _command(actions, "search", "fitting:search", "list models of the hub that run here, by words")
     search.add_argument("words", metavar="WORDS", nargs="+")
-    _command(
-        actions, "compare", "model:compare", "compare models that learned here, on the same held-out questions"
-    )
+    _command(actions, "compare", "model:compare", "compare models that learned here, on the same held-out questions")
     download = _command(actions, "download", "library:download", "download a model, or continue with its download")
     download.add_argument("model", metavar="MODEL", help="a name of the catalogue, OWNER/NAME or OWNER/NAME@REVISION")
     download.add_argument(
