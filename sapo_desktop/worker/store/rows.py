@@ -173,7 +173,9 @@ def read_sources(db: sqlite3.Connection) -> list[Source]:
 def checked(record: Checked) -> Checked:
     """The record, its fields of the types that it declares: SQLite keeps any value in any column. msgspec's
     ValidationError where one is of another, which `Database.reading` says to be damage."""
-    return msgspec.convert(msgspec.structs.asdict(record), type(record))
+    # By the names that they are stored under, which some fields have besides their own.
+    names = zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True)
+    return msgspec.convert({stored: getattr(record, name) for name, stored in names}, type(record))
 
 
 def records(rows: sqlite3.Cursor, kind: type[Kind]) -> Iterator[Kind]:

@@ -47,6 +47,8 @@ def report(round_number: int, solved: float = 0.5, note: str = "") -> RoundRepor
         tasks=marks,
         step=step_report(loss=-0.1, tokens=90),
         model=manifest().model_sha256,
+        mix="24/8",
+        weighting="paper",
         note=note,
     )
 
