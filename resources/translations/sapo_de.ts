@@ -340,6 +340,35 @@
             <numerusform>%Ln Zeichen</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln round(s)</source>
+        <translation>
+            <numerusform>%Ln Runde</numerusform>
+            <numerusform>%Ln Runden</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln right answer(s)</source>
+        <translation>
+            <numerusform>%Ln richtige Antwort</numerusform>
+            <numerusform>%Ln richtige Antworten</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln computer(s) helped</source>
+        <translation>
+            <numerusform>%Ln Computer geholfen</numerusform>
+            <numerusform>%Ln Computern geholfen</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{before} → {now} of new questions</source>
+        <translation>{before} → {now} der neuen Fragen</translation>
+    </message>
+    <message>
+        <source>Last 7 days: {said}</source>
+        <translation>Die letzten 7 Tage: {said}</translation>
+    </message>
     <message>
         <source>unknown</source>
         <translation>unbekannt</translation>
@@ -419,7 +448,7 @@
     </message>
     <message>
         <source>Answers given</source>
-        <translation>Gegebene Antworten</translation>
+        <translation>Antworten</translation>
     </message>
     <message>
         <source>Energy</source>
@@ -442,7 +471,7 @@
     </message>
     <message>
         <source>by all models here</source>
-        <translation>von allen Modellen hier</translation>
+        <translation>aller Modelle hier</translation>
     </message>
     <message numerus="yes">
         <source>no peer measured in the last %n rounds</source>
@@ -3901,8 +3930,8 @@
     <message numerus="yes">
         <source>by their own word: %n group(s) used</source>
         <translation>
-            <numerusform>nach ihren Angaben: %Ln Gruppe benutzt</numerusform>
-            <numerusform>nach ihren Angaben: %Ln Gruppen benutzt</numerusform>
+            <numerusform>laut ihnen: %Ln Gruppe</numerusform>
+            <numerusform>laut ihnen: %Ln Gruppen</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -186,6 +186,27 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%Ln round(s)</source>
+        <translation>
+            <numerusform>%Ln round</numerusform>
+            <numerusform>%Ln rounds</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln right answer(s)</source>
+        <translation>
+            <numerusform>%Ln right answer</numerusform>
+            <numerusform>%Ln right answers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln computer(s) helped</source>
+        <translation>
+            <numerusform>%Ln computer helped</numerusform>
+            <numerusform>%Ln computers helped</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>Answer, %n character(s)</source>
         <translation>
             <numerusform>Answer, %Ln character</numerusform>

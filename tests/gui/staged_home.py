@@ -1,13 +1,16 @@
 """What the worker says to Home, on stage."""
 
 from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
-from sapo_desktop.worker.control.messages.replies import Aha, Ahas
-from sapo_desktop.worker.control.messages.requests import GetAhas
+from sapo_desktop.worker.control.messages.replies import Aha, Ahas, Week
+from sapo_desktop.worker.control.messages.requests import GetAhas, GetWeek
 from tests.gui.stage import StageBridge
 
 
 def stage(bridge: StageBridge) -> None:
     bridge.replies[GetUsage] = Usage(joules=2.9e6)
+    bridge.replies[GetWeek] = Week(
+        rounds=412, solved=19_310, helped=7, joules=1_300_000, score_before=0.71, score=0.734
+    )
     bridge.replies[GetAhas] = Ahas(
         items=[
             Aha(

@@ -24,7 +24,7 @@ from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.learning import held_out_words
+from sapo_desktop.gui.words.learning import held_out_words, week_words
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import (
     action_hint,
@@ -40,13 +40,16 @@ from sapo_desktop.view.curves import RECENT_ROUNDS
 from sapo_desktop.view.learning import learning_sentence, time_sentence
 from sapo_desktop.view.viewmodel import ALL, Section, View
 from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
-from sapo_desktop.worker.control.messages.requests import ResetSettings
+from sapo_desktop.worker.control.messages.replies import Week
+from sapo_desktop.worker.control.messages.requests import GetWeek, ResetSettings
 
 _ICONS = {"pause": "pause", "wait": "clock", "try again": "refresh"}
 _EMS, _EMS_OF_TROUBLE = 24, 44
 """Width of the words next to the large button: a reason is longer than a state."""
 _USAGE_SECONDS = 30
 """Between two looks at the energy taken."""
+_WEEK_SECONDS = 20 * _USAGE_SECONDS
+"""Between two looks at the last seven days, which go through their rounds."""
 
 
 class HomePage(Page):
@@ -70,11 +73,13 @@ class HomePage(Page):
         self._learned = LearnedCard(view)
         self._milestones = MilestonesCard(view, bridge)
         self._now = NowCard(view)
-        small = holding(column(self._learned, self._now, self._milestones, 1, spacing=1.5))
+        small = holding(column(self._learned, self._now, self._milestones, 1, spacing=1))
         cards = Columns(self._chart, small, narrowest=380, most=2, shares=(5, 3))
         self.add(self._hero, self._banner, self._newer, self._next, (cards, 1))
         self.fill()
-        self._hero.add(self._counts, Label(_what_for(), "caption"))
+        self._week = Label("", "caption")
+        self._week.hide()
+        self._hero.add(self._counts, column(self._week, Label(_what_for(), "caption"), spacing=0.5))
         self._seconds = 0
         self._clock = timer(self, 1000, self._tick)
 
@@ -118,6 +123,12 @@ class HomePage(Page):
     def _ask_usage(self) -> None:
         if self.view.attached:
             self.bridge.ask(GetUsage(), self._counts.show_usage, lambda error: None, of=self)
+        if self.view.attached and self._seconds % _WEEK_SECONDS == 0:
+            self.bridge.ask(GetWeek(), self._show_week, lambda error: None, of=self)
+
+    def _show_week(self, week: Week) -> None:
+        self._week.setText(week_words(week, self.view))
+        self._week.setVisible(week.rounds > 0)
 
     def _warn(self) -> None:
         said, action = "", ""

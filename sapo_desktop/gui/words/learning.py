@@ -12,6 +12,7 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.peers import short_key
 from sapo_desktop.gui.words.titles import level_name
 from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages.replies import Week
 from sapo_desktop.worker.control.messages.rollouts import Rollout
 
 WEIGHTINGS: tuple[WeightingName, ...] = get_args(WeightingName)
@@ -157,3 +158,22 @@ def held_out_words(view: View) -> str:
     """What the newest held-out score means beside the base's."""
     questions = view.curves.held_out().questions
     return gain_words(view.held_out, view.held_out_base, view.held_out_gain, questions)
+
+
+def week_words(week: Week, view: View) -> str:
+    """`Last 7 days: 1,204 rounds · 3,402 right answers · 31% → 40% of new questions · 0.52 kWh`."""
+    said = [tr("%Ln round(s)", None, week.rounds), tr("%Ln right answer(s)", None, week.solved)]
+    if week.score is not None and week.score_before is not None:
+        said.append(
+            tr("{before} → {now} of new questions").format(
+                before=numbers.percent(week.score_before), now=numbers.percent(week.score)
+            )
+        )
+    if week.helped and not view.silo:
+        said.append(tr("%Ln computer(s) helped", None, week.helped))
+    kwh, price = week.joules / 3.6e6, view.settings.price_per_kwh
+    energy = tr("{energy} kWh").format(energy=numbers.number(kwh, 2))
+    if price:
+        energy = tr("{energy}, which cost {cost}").format(energy=energy, cost=numbers.number(price * kwh, 2))
+    said.append(energy)
+    return tr("Last 7 days: {said}").format(said=" · ".join(said))

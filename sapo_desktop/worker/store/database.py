@@ -165,6 +165,10 @@ CREATE INDEX rounds_curve ON rounds (
     round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, swarm_mine, silo, run
 ) WHERE lost = 0;
 """,
+    """
+-- What computing took on each day since 1970, in UTC.
+CREATE TABLE days (day INTEGER PRIMARY KEY, joules INTEGER NOT NULL);
+""",
 )
 
 

@@ -20,7 +20,7 @@ from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.records import EvalReport, Group, Learned, Record, RoundReport, TaskMark
 from sapo_desktop.worker.control.messages import replies
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollouts
-from sapo_desktop.worker.store import ahas, comparison, rows
+from sapo_desktop.worker.store import ahas, comparison, rows, week
 from sapo_desktop.worker.store import rollouts as kept_rollouts
 from sapo_desktop.worker.store.database import Database
 from sapo_desktop.worker.store.manifest import RunManifest
@@ -212,6 +212,10 @@ class History:
         """So much energy more was used."""
         with self._database.writing() as db:
             rows.add_to_total(db, "joules", joules)
+            db.execute(
+                "INSERT INTO days (day, joules) VALUES (?, ?) ON CONFLICT (day) DO UPDATE SET joules = joules + ?",
+                (int(self._clock() // week.DAY), joules, joules),
+            )
 
     def note_claims(self, told: Mapping[str, int], gained: int) -> None:
         """Keep what peers (hex keys) told last, who told longest ago first, and add what their numbers grew by."""
@@ -326,6 +330,11 @@ class History:
         """The last run's model beside each other one, on the same held-out questions."""
         with self._database.reading() as db:
             return comparison.read_comparisons(db)
+
+    def week(self) -> replies.Week:
+        """What the last seven days came to."""
+        with self._database.reading() as db:
+            return week.read_week(db, self._clock())
 
     def sources(self) -> list[replies.Source]:
         """Where the groups that entered training came from, by author and task; lost rounds left out."""

@@ -16,10 +16,10 @@ from sapo_desktop.gui.widgets.layers import Line, Shade
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import speak
 from sapo_desktop.view.link import Lost
-from sapo_desktop.worker.control.messages.events import StateChanged
+from sapo_desktop.worker.control.messages.events import SettingsChanged, StateChanged
 from sapo_desktop.worker.control.messages.models import CatalogueIs, DownloadModel, GetCatalogue, ModelInstalled
-from sapo_desktop.worker.control.messages.replies import Ok
-from sapo_desktop.worker.control.messages.requests import ResetSettings, SetSettings
+from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Week
+from sapo_desktop.worker.control.messages.requests import GetWeek, ResetSettings, SetSettings
 from tests.gui import scenes, staged_home
 from tests.gui.driving import shown, texts
 from tests.gui.stage import StageBridge
@@ -147,6 +147,23 @@ def test_only_a_model_that_can_be_had_and_is_quick_enough_is_offered(
     plain = {"here": "", "round_seconds": 12.0, "badge": "fits", "gate": "open"}
     offered = msgspec.structs.replace(badge, **(plain | changes))
     assert (next_model([offered], 60, silo=silo) is not None) == found
+
+
+def test_a_week_is_one_line_with_what_was_learned_and_what_it_cost(qtbot: QtBot) -> None:
+    page, bridge = home(qtbot)
+    bridge.tell(Lost(reason="It was killed."))
+    bridge.tell(scenes.a_view().link)
+    page.refresh(frozenset({"link"}))
+    said = " ".join(texts(page))
+    assert "Last 7 days: 412 rounds · 19,310 right answers · 71% → 73% of new questions" in said and "0.36 kWh" in said
+    assert ("7 computers helped" in said) == (not bridge.view.silo)
+    priced = msgspec.structs.replace(bridge.view.settings, price_per_kwh=0.5)
+    bridge.tell(SettingsChanged(now=SettingsAre(settings=priced, changed=["price_per_kwh"], overridden=[])))
+    page._show_week(bridge.replies[GetWeek])
+    assert "0.36 kWh, which cost 0.18" in " ".join(texts(page))
+    bridge.replies[GetWeek] = Week()
+    page.refresh(frozenset({"link"}))
+    assert "Last 7 days" not in " ".join(texts(page)), "a new node has no week"
 
 
 def test_the_energy_is_known_as_soon_as_there_is_a_node(qtbot: QtBot) -> None:

@@ -18,6 +18,7 @@ from sapo_desktop.core.records import (
     RoundReport,
     TaskMark,
 )
+from sapo_desktop.worker.control.messages.replies import Week
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts
 from sapo_desktop.worker.store import rows
 from sapo_desktop.worker.store.history import WHOLE_ROUNDS, History, Written
@@ -218,6 +219,30 @@ def test_two_models_are_compared_on_the_questions_that_both_answered(history: Hi
     (found,) = history.comparisons()
     assert (found.which, found.questions) == ("test", 3), "the set with more questions in common"
     assert found.difference.value == pytest.approx(1 / 3)
+
+
+def test_a_week_counts_what_its_days_came_to(history: History, run: int, clock: Clock) -> None:
+    def score(number: int, value: float) -> None:
+        history.record_eval(run, msgspec.structs.replace(evaluation(number, value), line="a b c"))
+
+    assert history.week() == Week()
+    record(history, run, 1)
+    score(1, 0.1)
+    history.note_joules(1000)
+    history.note_claims({"ab": 5, "cd": 0}, 5)
+    clock.now += 8 * 86_400
+    assert history.week() == Week(), "all of it is older"
+    for number in (2, 3):
+        record(history, run, number, solved=1.0)
+    score(3, 0.4)
+    history.note_joules(70)
+    history.note_joules(30)
+    history.note_claims({"ef": 1, "gh": 0}, 1)
+    found = history.week()
+    assert (found.rounds, found.solved, found.helped, found.joules) == (2, 4, 1, 100)
+    assert (found.score_before, found.score) == (0.1, 0.4)
+    history.reconcile(2)  # round 3 is lost, with its score
+    assert history.week().rounds == 1 and history.week().score is None
 
 
 def test_bytes_of_the_last_day(history: History, clock: Clock) -> None:

@@ -394,6 +394,10 @@ class Requests:
         keeper = self._node.keeper
         return replies.Comparisons(items=await keeper.call(keeper.history.comparisons))
 
+    async def week(self, request: requests.GetWeek) -> replies.Week:
+        keeper = self._node.keeper
+        return await keeper.call(keeper.history.week)
+
     async def sources(self, request: requests.GetSources) -> replies.Sources:
         keeper = self._node.keeper
         return replies.Sources(items=await keeper.call(keeper.history.sources))

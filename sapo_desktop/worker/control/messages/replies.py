@@ -341,6 +341,21 @@ class Comparisons(Message, frozen=True):
     items: list[Comparison]
 
 
+class Week(Message, frozen=True, kw_only=True):
+    """Reply to GetWeek."""
+
+    rounds: int = 0
+    solved: int = 0
+    """Own answers that were right, in rounds that count."""
+    helped: int = 0
+    """Computers that were heard of in these days and say that they learned from answers of this one."""
+    joules: int = 0
+    score_before: float | None = None
+    """Of the held-out questions, by the model at work: before these days, or at its start."""
+    score: float | None = None
+    """The newest."""
+
+
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """What one author's groups of one task were to training."""
 
@@ -403,6 +418,7 @@ Reply = (
     | Curve
     | Ahas
     | Comparisons
+    | Week
     | Sources
     | PeerAnswered
     | IdentityIs

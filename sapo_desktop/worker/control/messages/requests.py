@@ -225,6 +225,10 @@ class GetComparisons(Message, frozen=True):
     """The model at work beside each that learned here before, on the same held-out questions."""
 
 
+class GetWeek(Message, frozen=True):
+    """What the last seven days came to."""
+
+
 class GetAhas(Message, frozen=True):
     """Tasks first solved here after a peer's answer had been learned from."""
 
@@ -267,6 +271,7 @@ Request = (
     | GetCurve
     | GetAhas
     | GetComparisons
+    | GetWeek
     | GetSources
     | AskRequest
     | RolloutRequest
