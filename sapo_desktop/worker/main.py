@@ -55,9 +55,9 @@ from sapo_desktop.worker.governor import NodeState, Wishes
 from sapo_desktop.worker.guest import Guest
 from sapo_desktop.worker.hosts.updates import Looker, Updates
 from sapo_desktop.worker.membership.settings import check
-from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
 from sapo_desktop.worker.recovery import Recovery
+from sapo_desktop.worker.renewal import Renewal, When
 from sapo_desktop.worker.serving.local import LocalService
 from sapo_desktop.worker.serving.node import NodeModel
 
@@ -167,8 +167,7 @@ class Worker:
         self._options = options
         self._overrides = dict(options.overrides)
         self._catalogue = Catalogue(families=())
-        self._wants_anew = False
-        """Whether something else than a setting asks for the node to be put together anew."""
+        self._renewal = Renewal()
         self._ceiling = Ceiling()
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
         self._notices = KeptNotices(folder.notices)
@@ -178,9 +177,6 @@ class Worker:
         self._quit = asyncio.Event()
         self._ended = threading.Event()
         """For its own threads, which end with it."""
-        self._renew = asyncio.Event()
-        self._at_once = asyncio.Event()
-        """Whether that does not wait for the round in hand."""
         self._owners = 0
         self._owner_left: starter.Countdown | None = None
         self._orders: Orders | None = None
@@ -282,7 +278,7 @@ class Worker:
         return self._ready.exception()
 
     async def _assemble(self, said: Text, replaced: Assembled | None) -> Assembled:
-        self._wants_anew = False
+        self._renewal.begins()
         # Before any host, so that the system counts all that they take.
         await asyncio.to_thread(self._ceiling.follow, int(self._settings.memory_most * 1e9))
         self._catalogue = await asyncio.to_thread(load_tasks, self._folder.tasks)
@@ -306,8 +302,8 @@ class Worker:
             assembled,
             self._folder,
             self._ceiling,
-            self._put_together_anew,
-            self._put_together_at_once,
+            self._renewal.ask_whatever_settings_say,  # processes are to begin under a limit
+            lambda: self._renewal.ask(When.NOW),  # it holds more than its user allows by now, and the next will not
             lambda: self._settings,
             models.at_rate,
         )
@@ -324,7 +320,7 @@ class Worker:
         playing = asyncio.create_task(recovery.run())
         watching = asyncio.create_task(guest.run())
         keeping = asyncio.create_task(guest.keep_to_share())
-        renewing = asyncio.create_task(self._until_renewed(recovery, node))
+        renewing = asyncio.create_task(self._renewal.until_due(recovery, node.gate))
         working = {playing, watching, keeping}
         # The first decides: an end that was asked for, another node that is wanted, or a bug in one of the three.
         await asyncio.wait({*working, ending, renewing}, return_when=asyncio.FIRST_COMPLETED)
@@ -342,18 +338,6 @@ class Worker:
         await self._close_for_renewal(await self._ready)
         return None
 
-    async def _until_renewed(self, recovery: Recovery, node: Node) -> None:
-        """Return where another node is wanted and this one computes no round. One that is paused in the middle of a
-        round leaves it out, as does one that is wanted at once."""
-        await self._renew.wait()
-        recovery.leave_off()
-        waits = {asyncio.create_task(node.gate.wait_shut()), asyncio.create_task(self._at_once.wait())}
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
-
     async def _close_for_renewal(self, requests: Requests) -> None:
         """From now on requests wait for the next node, which holds what those under way change."""
         self._orders = self._guest = None
@@ -362,32 +346,14 @@ class Worker:
         self._starting = Starting()
         self._publish(self._state_of_start())
         await requests.settle()
-        self._renew.clear()
-        self._at_once.clear()
+        self._renewal.done()
 
     def _follow(self, wanted: Settings, at_once: bool) -> None:
         """These settings are kept: a node of them is put together where this one does not hold them all."""
         before = self._in_force()
         self._settings = wanted
         self._local.follow(wanted)
-        if self._wants_anew or needs_renewal(before, wanted):
-            self._renew.set()
-            if at_once:
-                self._at_once.set()
-        else:
-            self._renew.clear()
-            self._at_once.clear()
-
-    def _put_together_anew(self) -> None:
-        """A file of own tasks came or went, or processes are to begin under a limit: another node takes the place of
-        this one."""
-        self._wants_anew = True
-        self._renew.set()
-
-    def _put_together_at_once(self) -> None:
-        """The node holds more than its user allows by now, and the one that takes its place will not."""
-        self._renew.set()
-        self._at_once.set()
+        self._renewal.settings_are(others=needs_renewal(before, wanted), at_once=at_once)
 
     def _go_back_to(self, settings: Settings) -> None:
         """Keep these again, as far as a node is put together by them."""
@@ -466,7 +432,7 @@ class Worker:
             publish=self._publish,
             notices=self._notices.newest,
             follow=self._follow,
-            tasks_changed=self._put_together_anew,
+            tasks_changed=self._renewal.ask_whatever_settings_say,
             quit=self._quit.set,
             updates=self._updates,
             local=self._local,
