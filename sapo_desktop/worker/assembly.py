@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import secrets
 import time
 from collections.abc import Callable
@@ -27,23 +26,28 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator
-from sapo_desktop.learning.plan import group_levels, trainer_settings
+from sapo_desktop.learning.plan import group_levels
 from sapo_desktop.models.fit.formats import probe_with
-from sapo_desktop.models.fit.memory import tensors_of
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.hardware import threads_for
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks, still_there
 from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.tasks.own.folder import hand_over
 from sapo_desktop.worker.control.messages.events import Event
-from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model, only_answers
+from sapo_desktop.worker.hosts.choice import BaseModel, choose_engine, find_model
 from sapo_desktop.worker.hosts.engine import Engine
-from sapo_desktop.worker.hosts.engine_hosts import Hosting, start_engine, stop_started, to_read
+from sapo_desktop.worker.hosts.engine_hosts import (
+    Hosting,
+    answering_only,
+    load,
+    plan_of,
+    start_both,
+    start_engine,
+    to_read,
+)
 from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
-from sapo_desktop.worker.hosts.hosting import Host, OnBusy
+from sapo_desktop.worker.hosts.hosting import OnBusy
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.loading import Fitting
-from sapo_desktop.worker.hosts.trainer import EnginePlan
 from sapo_desktop.worker.lengths import too_long
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
 from sapo_desktop.worker.node import Node
@@ -99,13 +103,13 @@ async def assemble(
     look = partial(probe_with, folder.cache)
     choice = await asyncio.to_thread(choose_engine, settings, model, look)
     beginning = await _beginning(keeper, settings, newest.checkpoint, model)
-    plan = _engine_plan(settings, model, choice, beginning.counters)
+    plan = plan_of(settings, model, choice, beginning.counters)
     handed_over = hand_over(catalogue, folder.cache / "catalogue.json")
     readable = await asyncio.to_thread(to_read, model.path, models_folder(settings))
     hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy, settings.device, handed_over, readable)
     on_step(sentence("loading what answers and what marks, step 2 of 4"))
     async with contextlib.AsyncExitStack() as undo:
-        engine, examining = await _start(hosting, model, settings, plan)
+        engine, examining = await start_both(hosting, model, settings, plan)
         undo.push_async_callback(examining.stop)
         undo.push_async_callback(engine.stop)
         kept_ids = KeptIds(folder.cache / "task-ids.json", _catalogue_key(catalogue.shipped()), catalogue.own)
@@ -126,16 +130,16 @@ async def assemble(
             node.show.notice("warning", reason)
         on_step(sentence("reading the model {model}, step 3 of 4", model=settings.model or model.path.name))
         try:
-            await _load(node, beginning.checkpoint)
+            await load(node.engine, beginning.checkpoint, node.relief.take_smaller_model)
         except (AdapterRefused, TooBig) as error:
-            instead = _only_answering(engine.plan, settings, error)
+            instead = answering_only(engine.plan, settings, error)
             if instead is None:
                 raise
             await engine.stop()
             engine = await start_engine(hosting, model, settings, instead)
             undo.push_async_callback(engine.stop)
             node = node_with(engine)
-            await _load(node, beginning.checkpoint)
+            await load(node.engine, beginning.checkpoint, node.relief.take_smaller_model)
         for text in engine.said:
             node.show.notice("info", text)
         for text in await too_long(engine, examiner, catalogue, levels):
@@ -201,45 +205,6 @@ def _node(
     return node
 
 
-def _engine_plan(settings: Settings, model: BaseModel, choice: EngineChoice, counters: Counters) -> EnginePlan:
-    return EnginePlan(
-        model=model.path,
-        trainer=trainer_settings(settings, model.parameters, counters),
-        threads=threads_for(settings.threads),
-        device=settings.device,
-        choice=choice,
-        parameters=model.parameters,
-        card_memory=tensors_of(int(settings.card_memory_most * 1e9)),
-    )
-
-
-def _only_answering(plan: EnginePlan, settings: Settings, error: AdapterRefused | TooBig) -> EnginePlan | None:
-    """The plan of an engine that learns nothing in the place of one whose server takes no adapter, or whose trainer
-    does not fit, and says why; None where that is not what was chosen."""
-    if settings.trainer != "auto" or plan.choice.generator != "remote" or not plan.choice.trains:
-        return None
-    note = only_answers(error.text)
-    if isinstance(error, AdapterRefused):
-        note = sentence("{reason} Until then this node only answers.", reason=error.text)
-    return dataclasses.replace(plan, choice=EngineChoice(generator="remote", trains=False, note=note))
-
-
-async def _load(node: Node, checkpoint: Checkpoint | None) -> None:
-    """Load the model, or a smaller one where it does not fit and no checkpoint depends on it."""
-    if checkpoint is not None:
-        await node.engine.load(checkpoint.folder)
-        return
-    load = node.engine.load
-    while True:
-        try:
-            await load(None)
-            return
-        except TooBig as error:
-            if not await node.relief.take_smaller_model(error.text):
-                raise
-            load = node.engine.restart  # what is left of the larger one goes with its process
-
-
 WRITTEN_A_DAY = 10_000_000_000
 """Bytes that checkpoints may write: 4 TB a year, a tenth of what a small SSD is guaranteed for."""
 KEPT_CHECKPOINTS = 5
@@ -297,21 +262,6 @@ async def _keep_beginning(node: Node, model: str, beginning: _Beginning) -> None
             model=model,
         ),
     )
-
-
-async def _start(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> tuple[Engine, Host]:
-    """Engine and examiner, started side by side."""
-    examining = asyncio.create_task(hosting.start("examiner"))
-    try:
-        engine = await start_engine(hosting, model, settings, plan)
-    except BaseException:
-        await stop_started([examining])
-        raise
-    try:
-        return engine, await examining
-    except BaseException:
-        await engine.stop()
-        raise
 
 
 def _tell(node: Node, said: Text, newest: Newest) -> None:

@@ -8,8 +8,8 @@ import msgspec
 
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.learning.plan import answer_tokens, trainer_settings
+from sapo_desktop.worker.hosts.choice import smaller_model
 from sapo_desktop.worker.hosts.engine import Engine
-from sapo_desktop.worker.hosts.loading import smaller_model
 from sapo_desktop.worker.showing import Showing
 from sapo_desktop.worker.status import Status
 from sapo_desktop.worker.store.keeper import Keeper

@@ -73,7 +73,7 @@ async def test_the_scores_that_are_told_are_those_of_the_model_at_work(tmp_path:
     async def begin(model: str, *scores: tuple[int, float]) -> None:
         await _begin_run(scene.node, msgspec.structs.replace(run_manifest(), model_sha256=model), resumed=True)
         for reached, score in scores:
-            await scene.node.scores.record(eval_report(str(reached), score))
+            await scene.node.scores.record(eval_report(str(reached), score), [])
         latest = scene.keeper.latest
         assert latest == scene.keeper.history.latest()
         told.append((latest.base_validation, latest.validation))

@@ -7,7 +7,9 @@ llama.cpp answers, nothing learns               answer-only: no torch; rounds ar
 a server elsewhere answers, torch learns        the adapter goes into a folder that both see
 a server elsewhere answers, nothing learns      answer-only, with the server's model
 ```
-Where the settings leave it open, models/fit/ways.py chooses by the memory that is free.
+Where the settings leave it open, models/fit/ways.py chooses by the memory that is free. Where a model does not fit at
+all, the largest smaller one that is on disk takes its place, at last the starter; that is for a node without
+checkpoints, since those belong to their model.
 """
 
 from __future__ import annotations
@@ -20,17 +22,25 @@ from pathlib import Path
 from typing import Literal
 
 from sapo_desktop.core import fitting
-from sapo_desktop.core.errors import ModelError, NoEnginePack, UsageError
+from sapo_desktop.core.errors import ModelError, NoEnginePack, SapoError, UsageError
 from sapo_desktop.core.files.gguf import is_gguf, parts_of
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.describe import describe
-from sapo_desktop.models.files.folder import file_hash, read_folder
+from sapo_desktop.models.files.folder import ModelFolder, file_hash, read_folder
 from sapo_desktop.models.files.gguf_file import check_gguf
 from sapo_desktop.models.files.locate import locate
+from sapo_desktop.models.fit import ways
+from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
 from sapo_desktop.models.fit.ways import way_for
+from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.system.hardware import Hardware, other_engine, probe
 from sapo_desktop.system.installation import can_learn, only_relays
+from sapo_desktop.worker.hosts.librarian import models_folder
+
+Look = Callable[[Path], Hardware]
+"""Tells what this computer has, and what of it is free."""
 
 NO_ENGINE_PACK = sentence(
     "The training engine is not installed yet, and the settings need it. Get the engine pack, then start the "
@@ -116,7 +126,7 @@ def _gguf_hash(path: Path) -> str:
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
-def choose_engine(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware] = probe) -> EngineChoice:
+def choose_engine(settings: Settings, model: BaseModel, look: Look = probe) -> EngineChoice:
     """Who answers and who learns; `look` tells the memory that is free.
 
     Raises:
@@ -164,9 +174,7 @@ def _without_engine_pack(settings: Settings, generator: Literal["llama.cpp", "re
     return EngineChoice(generator=generator, trains=False, note=ANSWERS_UNTIL_PACK)
 
 
-def _fitting_choice(
-    settings: Settings, model: BaseModel, look: Callable[[Path], Hardware], llama_cpp: bool
-) -> EngineChoice:
+def _fitting_choice(settings: Settings, model: BaseModel, look: Look, llama_cpp: bool) -> EngineChoice:
     """By the memory that is free; what does not fit at all is left to the loader, which has smaller models."""
     here = look(model.path)
     found = way_for(describe(model.path), here, settings, llama_cpp=llama_cpp)
@@ -188,7 +196,7 @@ def _fitting_choice(
     )
 
 
-def _remote_choice(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware]) -> EngineChoice:
+def _remote_choice(settings: Settings, model: BaseModel, look: Look) -> EngineChoice:
     if settings.silo:
         raise UsageError(REFUSED_IN_SILO)
     if not settings.remote_url:
@@ -219,7 +227,7 @@ def _remote_choice(settings: Settings, model: BaseModel, look: Callable[[Path], 
     return _fitting_beside_server(settings, model, look) if trains else EngineChoice(generator="remote", trains=False)
 
 
-def _fitting_beside_server(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware]) -> EngineChoice:
+def _fitting_beside_server(settings: Settings, model: BaseModel, look: Look) -> EngineChoice:
     """Learning here by the memory that is free. Where it does not fit the server answers all the same, unless the
     settings insist on learning: then the loader refuses, since no smaller model can take the place of the server's."""
     here = look(model.path)
@@ -238,3 +246,23 @@ def only_answers(reason: Text) -> Text:
 def _device(found: fitting.Way, here: Hardware, settings: Settings) -> str:
     """Where torch computes; empty where the setting tells."""
     return found.device if found.fits and here.gpus and settings.device == "auto" else ""
+
+
+def smaller_model(than: int, settings: Settings, choice: EngineChoice, look: Look = probe) -> ModelFolder | None:
+    """The largest model on disk with fewer parameters than `than` that fits in the same way; None where not even the
+    starter does."""
+    for entry in sorted(model_catalogue().models, key=lambda entry: -entry.exact_parameters):
+        path = starter_folder() if entry.shipped else models_folder(settings) / entry.id
+        if entry.exact_parameters < than and path.is_dir() and (found := _usable(path, settings, choice, look)):
+            return found
+    return None
+
+
+def _usable(path: Path, settings: Settings, choice: EngineChoice, look: Look) -> ModelFolder | None:
+    """The model in that folder where it is whole and fits; a damaged one is no way out, and is named when asked for."""
+    try:
+        held = UNLOADED_RUNTIME + (LLAMA_RUNTIME if choice.generator == "llama.cpp" else 0)
+        ways.plan(describe(path), look(path), settings, running=held, generator=choice.generator, device=choice.device)
+        return read_folder(path)  # last: it reads all of the weights for their hash
+    except (SapoError, OSError):
+        return None

@@ -1,4 +1,4 @@
-"""The engine that the chosen way asks for: its host processes started, nothing loaded yet.
+"""The engine that the chosen way asks for: its plan, its host processes started, its model loaded.
 
 Only the processes that the way needs are started: a node that only answers never loads torch, but for the one time
 in which a model in transformers' layout is written as a GGUF file.
@@ -9,36 +9,33 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sapo_desktop.core.errors import EndlessTemplate, ModelError, UsageError
+from sapo_desktop.core.errors import AdapterRefused, EndlessTemplate, ModelError, TooBig, UsageError
 from sapo_desktop.core.files.gguf import is_gguf, parts_of
-from sapo_desktop.core.resources import resource
-from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import AdapterFolder, LoadRemote
-from sapo_desktop.models.catalogue import catalogue_specs
-from sapo_desktop.models.describe import describe
+from sapo_desktop.learning.counters import Counters
+from sapo_desktop.learning.plan import trainer_settings
 from sapo_desktop.models.files.folder import ModelFolder
-from sapo_desktop.models.files.locate import locate
-from sapo_desktop.models.files.store import Store
-from sapo_desktop.models.fit.ways import weights_of
+from sapo_desktop.models.fit.memory import tensors_of
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.hardware import Gpu, card_environment, gpus, wake_cards
+from sapo_desktop.system.hardware import Gpu, card_environment, gpus, threads_for, wake_cards
 from sapo_desktop.system.installation import can_learn
 from sapo_desktop.system.secrets.kept_secrets import remote_key
-from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice
+from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, only_answers
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.generator import Server
 from sapo_desktop.worker.hosts.hosting import Host, OnBusy
-from sapo_desktop.worker.hosts.librarian import models_folder
-from sapo_desktop.worker.hosts.llama_cpp import GgufBase, LlamaCpp
+from sapo_desktop.worker.hosts.llama_cpp import GgufBase, LlamaCpp, base_of
 from sapo_desktop.worker.hosts.trainer import EnginePlan, Kept, Trainer
+from sapo_desktop.worker.store.checkpoints import Checkpoint
 
-_AS_IT_CAME = "f16"
-"""Of a GGUF file: llama.cpp's ordinary way to compute, whatever is in it."""
+SmallerModel = Callable[[Text], Awaitable[bool]]
+"""Has a smaller model take the place of one that does not fit, for that reason; False where there is none."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +89,29 @@ def to_read(model: Path, installed: Path) -> list[Path]:
     return [model, installed, *(file.resolve() for file in (*files, *beside))]
 
 
+def plan_of(settings: Settings, model: BaseModel, choice: EngineChoice, counters: Counters) -> EnginePlan:
+    return EnginePlan(
+        model=model.path,
+        trainer=trainer_settings(settings, model.parameters, counters),
+        threads=threads_for(settings.threads),
+        device=settings.device,
+        choice=choice,
+        parameters=model.parameters,
+        card_memory=tensors_of(int(settings.card_memory_most * 1e9)),
+    )
+
+
+def answering_only(plan: EnginePlan, settings: Settings, error: AdapterRefused | TooBig) -> EnginePlan | None:
+    """The plan of an engine that learns nothing in the place of one whose server takes no adapter, or whose trainer
+    does not fit, and says why; None where that is not what was chosen."""
+    if settings.trainer != "auto" or plan.choice.generator != "remote" or not plan.choice.trains:
+        return None
+    note = only_answers(error.text)
+    if isinstance(error, AdapterRefused):
+        note = sentence("{reason} Until then this node only answers.", reason=error.text)
+    return dataclasses.replace(plan, choice=EngineChoice(generator="remote", trains=False, note=note))
+
+
 async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> Engine:
     """The engine with its processes running; raises SapoError, and then none of them runs."""
     await asyncio.to_thread(_empty, hosting.folder.scratch)
@@ -106,7 +126,7 @@ async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, p
 
 async def _with_llama_cpp(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> Engine:
     cache = hosting.folder.cache
-    base = _base(cache, model.path, model.hash, settings)
+    base = base_of(cache, model.path, model.hash, settings)
     plan = dataclasses.replace(plan, gguf=base.file)
     adapters, kept = cache / "adapters", cache / "kept-training"
     if not plan.choice.trains and await base.is_there():
@@ -137,11 +157,42 @@ async def _with_llama_cpp(hosting: Hosting, model: BaseModel, settings: Settings
         await learning.stop()  # it was wanted for the file alone
         return Engine(Kept(kept), plan, LlamaCpp(generator, base, plan, adapters))
 
-    def base_of(another: ModelFolder) -> GgufBase:
-        return _base(cache, another.path, another.hash, settings)
+    def base_of_another(another: ModelFolder) -> GgufBase:
+        return base_of(cache, another.path, another.hash, settings)
 
     trainer = _trainer(hosting, learning)
-    return Engine(trainer, plan, LlamaCpp(generator, base, plan, adapters, trainer, base_of))
+    return Engine(trainer, plan, LlamaCpp(generator, base, plan, adapters, trainer, base_of_another))
+
+
+async def start_both(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> tuple[Engine, Host]:
+    """Engine and examiner, started side by side; raises SapoError, and then none of their processes runs."""
+    examining = asyncio.create_task(hosting.start("examiner"))
+    try:
+        engine = await start_engine(hosting, model, settings, plan)
+    except BaseException:
+        await stop_started([examining])
+        raise
+    try:
+        return engine, await examining
+    except BaseException:
+        await engine.stop()
+        raise
+
+
+async def load(engine: Engine, checkpoint: Checkpoint | None, take_smaller_model: SmallerModel) -> None:
+    """Load the model, or a smaller one where it does not fit and no checkpoint depends on it. Raises TooBig."""
+    if checkpoint is not None:
+        await engine.load(checkpoint.folder)
+        return
+    begin = engine.load
+    while True:
+        try:
+            await begin(None)
+            return
+        except TooBig as error:
+            if not await take_smaller_model(error.text):
+                raise
+            begin = engine.restart  # what is left of the larger one goes with its process
 
 
 def _trainer(hosting: Hosting, host: Host) -> Trainer:
@@ -198,29 +249,3 @@ async def stop_started(starting: list[asyncio.Task[Host]]) -> None:
     for done in await asyncio.gather(*starting, return_exceptions=True):
         if isinstance(done, Host):
             await done.stop()
-
-
-def _base(cache: Path, model: Path, hash: str, settings: Settings) -> GgufBase:
-    """The file that llama.cpp answers with: the model itself, a published one that is installed beside it, or one that
-    is written here."""
-    if is_gguf(model):
-        return GgufBase(model=model, file=model, weights=_AS_IT_CAME, written_here=False)
-    weights = weights_of(describe(model)).lower()
-    made = _shipped(model, weights) or _published(model, weights, models_folder(settings))
-    if made is not None:
-        return GgufBase(model=model, file=made, weights=weights, written_here=False)
-    return GgufBase(model=model, file=cache / "gguf" / f"{hash[:16]}-{weights}.gguf", weights=weights)
-
-
-def _shipped(model: Path, weights: str) -> Path | None:
-    """The starter as an installed application brings it, which cannot write it before its engine pack is there."""
-    file = model.with_name(f"{model.name}-{weights}.gguf")
-    return file if model == resource("starter") and file.exists() else None
-
-
-def _published(model: Path, weights: str, models: Path) -> Path | None:
-    """The GGUF version that the catalogue names for one of its models, where it was downloaded."""
-    name = f"{model.name}-{weights}"
-    if model.parent != models or name not in catalogue_specs() or not Store(models).folder(name).exists():
-        return None
-    return locate(name, models)

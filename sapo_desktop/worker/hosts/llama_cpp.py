@@ -14,14 +14,25 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.files.gguf import is_gguf
 from sapo_desktop.core.records import Prompt, Sampling
+from sapo_desktop.core.resources import resource
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import Configure, Done, Generate, GgufWeights, Loaded, LoadGguf, Quantise, WriteGguf
+from sapo_desktop.models.catalogue import catalogue_specs
+from sapo_desktop.models.describe import describe
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.models.files.gguf_file import check_gguf
+from sapo_desktop.models.files.locate import locate
+from sapo_desktop.models.files.store import Store
+from sapo_desktop.models.fit.ways import weights_of
 from sapo_desktop.worker.hosts.generator import HostedGenerator
 from sapo_desktop.worker.hosts.hosting import Host, expect
+from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.trainer import WORK_SECONDS, EnginePlan, Trainer
 
+_AS_IT_CAME = "f16"
+"""Of a GGUF file: llama.cpp's ordinary way to compute, whatever is in it."""
 _LEAST_CACHE = 64 * 2**20
 _ASKED = [
     "What is 17 + 25?",
@@ -84,6 +95,32 @@ def _is_whole(file: Path) -> bool:
 
 
 FindBase = Callable[[ModelFolder], GgufBase]
+
+
+def base_of(cache: Path, model: Path, hash: str, settings: Settings) -> GgufBase:
+    """The file that llama.cpp answers with: the model itself, a published one that is installed beside it, or one that
+    is written here."""
+    if is_gguf(model):
+        return GgufBase(model=model, file=model, weights=_AS_IT_CAME, written_here=False)
+    weights = weights_of(describe(model)).lower()
+    made = _shipped(model, weights) or _published(model, weights, models_folder(settings))
+    if made is not None:
+        return GgufBase(model=model, file=made, weights=weights, written_here=False)
+    return GgufBase(model=model, file=cache / "gguf" / f"{hash[:16]}-{weights}.gguf", weights=weights)
+
+
+def _shipped(model: Path, weights: str) -> Path | None:
+    """The starter as an installed application brings it, which cannot write it before its engine pack is there."""
+    file = model.with_name(f"{model.name}-{weights}.gguf")
+    return file if model == resource("starter") and file.exists() else None
+
+
+def _published(model: Path, weights: str, models: Path) -> Path | None:
+    """The GGUF version that the catalogue names for one of its models, where it was downloaded."""
+    name = f"{model.name}-{weights}"
+    if model.parent != models or name not in catalogue_specs() or not Store(models).folder(name).exists():
+        return None
+    return locate(name, models)
 
 
 class LlamaCpp(HostedGenerator):

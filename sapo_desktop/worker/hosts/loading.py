@@ -1,8 +1,6 @@
 """How much a model is asked for at once: memory is looked at anew before each load, and models/fit/ways.py decides.
 
-What did not fit once (a checkpoint's micro-batch, a killed engine's) is an upper bound that stays. Where a model does
-not fit at all the largest smaller one that is on disk takes its place, at last the starter; that is for a node without
-checkpoints, since those belong to their model.
+What did not fit once (a checkpoint's micro-batch, a killed engine's) is an upper bound that stays.
 """
 
 from __future__ import annotations
@@ -16,27 +14,21 @@ from typing import NamedTuple
 import msgspec
 
 from sapo_desktop.core import fitting
-from sapo_desktop.core.errors import ModelError, SapoError
+from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.files.gguf import parts_of
 from sapo_desktop.core.fitting import ProductTimes
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import TimeProducts
 from sapo_desktop.learning.plan import answer_tokens
-from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.describe import describe
-from sapo_desktop.models.files.folder import ModelFolder, read_folder
 from sapo_desktop.models.fit import ways
 from sapo_desktop.models.fit.formats import remember, with_measured
-from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
-from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.system.hardware import Hardware, probe
-from sapo_desktop.worker.hosts.choice import EngineChoice
+from sapo_desktop.worker.hosts.choice import Look
 from sapo_desktop.worker.hosts.engine import Measure
-from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.trainer import EnginePlan
 
-Probe = Callable[[Path], Hardware]
 Say = Callable[[Text], None]
 _SHARE_OF_MEMORY, _LEAST_CACHE = 4, 256 * 2**20
 """Where a GGUF file does not tell the model's shape: keys and values may take a fourth of the free memory."""
@@ -62,7 +54,7 @@ class Fitting:
         shorten: Callable[[int], None],
         say: Say,
         cache: Path,
-        look: Probe = probe,
+        look: Look = probe,
     ) -> None:
         """`cache`: the node's, which remembers what was measured of the processor."""
         self._settings, self._shorten, self._say, self._cache, self._look = settings, shorten, say, cache, look
@@ -179,23 +171,3 @@ def _with_file(model: ways.Model, file: Path | None, settings: Settings) -> ways
         return model
     size = sum(part.stat().st_size for part in parts_of(file) if part.exists())
     return msgspec.structs.replace(model, gguf={**model.gguf, ways.weights_of(model): size})
-
-
-def smaller_model(than: int, settings: Settings, choice: EngineChoice, look: Probe = probe) -> ModelFolder | None:
-    """The largest model on disk with fewer parameters than `than` that fits in the same way; None where not even the
-    starter does."""
-    for entry in sorted(model_catalogue().models, key=lambda entry: -entry.exact_parameters):
-        path = starter_folder() if entry.shipped else models_folder(settings) / entry.id
-        if entry.exact_parameters < than and path.is_dir() and (found := _usable(path, settings, choice, look)):
-            return found
-    return None
-
-
-def _usable(path: Path, settings: Settings, choice: EngineChoice, look: Probe) -> ModelFolder | None:
-    """The model in that folder where it is whole and fits; a damaged one is no way out, and is named when asked for."""
-    try:
-        held = UNLOADED_RUNTIME + (LLAMA_RUNTIME if choice.generator == "llama.cpp" else 0)
-        ways.plan(describe(path), look(path), settings, running=held, generator=choice.generator, device=choice.device)
-        return read_folder(path)  # last: it reads all of the weights for their hash
-    except (SapoError, OSError):
-        return None

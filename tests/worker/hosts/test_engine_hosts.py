@@ -167,6 +167,6 @@ async def test_before_the_engine_pack_only_what_is_written_already_answers(
     assert hosting.started == {}
     shipped = model.with_name("qwen2.5-0.5b-q8_0.gguf")
     shipped.write_bytes(b"GGUF")
-    monkeypatch.setattr(engine_hosts, "resource", lambda name: model)
+    monkeypatch.setattr("sapo_desktop.worker.hosts.llama_cpp.resource", lambda name: model)
     engine = await started(hosting, model, ANSWERS)
     assert engine.plan.gguf == shipped and set(hosting.started) == {"generator"}

@@ -35,8 +35,8 @@ from sapo_desktop.worker.control.messages.models import (
     GetEstimates,
     GetFit,
 )
-from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice
-from sapo_desktop.worker.hosts.loading import Fitting, Probe, smaller_model
+from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice, Look, smaller_model
+from sapo_desktop.worker.hosts.loading import Fitting
 from sapo_desktop.worker.hosts.trainer import EnginePlan
 from tests.models.fit.test_fit import MACHINE
 from tests.models.fit.test_formats import times
@@ -50,7 +50,7 @@ LLAMA = EngineChoice(generator="llama.cpp", trains=True)
 ANSWERS = EngineChoice(generator="llama.cpp", trains=False)
 
 
-def machine(free: float) -> Probe:
+def machine(free: float) -> Look:
     """A computer with so many MB free."""
 
     def look(folder: Path) -> Hardware:

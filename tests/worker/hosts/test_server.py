@@ -21,6 +21,7 @@ from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.hosts import generator
 from sapo_desktop.worker.hosts.choice import EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine
+from sapo_desktop.worker.hosts.engine_hosts import load
 from sapo_desktop.worker.hosts.generator import Server
 from sapo_desktop.worker.hosts.trainer import EnginePlan, Kept, Trainer
 from tests.builders import as_prompts
@@ -141,7 +142,7 @@ async def test_no_smaller_model_takes_the_place_of_the_servers(tmp_path: Path) -
     remote.engine.fitting = nothing_fits
     scene = Scene(tmp_path, SETTINGS, 1e9, engine=remote.engine)
     with pytest.raises(TooBig):
-        await assembly._load(scene.node, None)
+        await load(scene.node.engine, None, scene.node.relief.take_smaller_model)
     assert scene.notices() == []
     scene.keeper.history.close()
 
@@ -163,7 +164,7 @@ class Assembly:
         if not fits:
             monkeypatch.setattr(assembly, "Fitting", lambda *_: SimpleNamespace(fit=nothing_fits))
         self.events: list[Event] = []
-        monkeypatch.setattr(assembly, "_start", self._start)
+        monkeypatch.setattr(assembly, "start_both", self._start)
         monkeypatch.setattr(assembly, "start_engine", self._start_engine)
 
     async def _start(self, hosting: Any, model: Any, settings: Any, plan: EnginePlan) -> tuple[Engine, RemoteHost]:
