@@ -23,7 +23,7 @@ from tests.engines.real_models import KINDS  # noqa: E402
 
 PAGE = ROOT / "docs" / "prompts.md"
 QUESTION = "What is 17 + 25?"
-SHOWN = (Exchange(question="What is 2 + 3?", answer="2+3=5<answer>5</answer>"),)
+SHOWN = (Exchange(question="What is 2 + 3?", answer="2 + 3 = 5\n<answer>5</answer>"),)
 THESE_WORDS = "(the words above)"
 HEAD = """<!-- Written by packaging/prompts_page.py; do not edit. -->
 

@@ -24,7 +24,7 @@ from sapo_desktop.core.task_list import FIRST
 from sapo_desktop.tasks.catalogue import Family, Level, TaskKey, level_of, task_key
 from sapo_desktop.tasks.split import held_out_side
 from sapo_desktop.tasks.worked import WRITERS
-from sapo_desktop.tasks.worked.lines import LINES
+from sapo_desktop.tasks.worked.lines import LINES, OPERATIONS, written_out
 
 OF_A_FAMILY = 4
 """Of each kind."""
@@ -102,7 +102,8 @@ def _in_steps(family: Family, entry: dict[str, Any]) -> str | None:
     if written is None:
         return None
     steps, _, answer = written.partition(OPEN)
-    return " ".join(_COLUMNS.sub(r"\1=\2", step) for step in steps.split(" ")) + OPEN + answer
+    steps = " ".join(_COLUMNS.sub(r"\1=\2", step) for step in steps.split(" "))
+    return f"{written_out(steps)}\n{OPEN}{answer}" if family.name in OPERATIONS else f"{steps}{OPEN}{answer}"
 
 
 def shown_with(question: Question, examples: FamilyExamples, shots: int) -> tuple[Exchange, ...]:

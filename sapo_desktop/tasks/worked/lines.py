@@ -1,8 +1,8 @@
-"""One line of work for questions of one step, as a chat model would write it.
+"""Work as a chat model would write it: one line for questions of one step, and for others a line a step.
 
 The steps of the other writers are short, for a tiny model that reads letter by letter. A chat model knows what it has
 read: it completes `5 * 9 =` where it only guesses what stands between the tags (`python -m tests.bench.tasks.shown`).
-So the line ends before the answer's tag begins. Families without a line here are shown answers alone, which served the
+So a line ends before the answer's tag begins. Families without a line here are shown answers alone, which served the
 reference as well.
 """
 
@@ -15,7 +15,29 @@ from typing import Any
 from .numbers import conversion
 from .sums import LEGS, singular
 
+_SIGN = re.compile(r"(?<=[\w)])([-+*/%=])(?=[\w(-])")
+OPERATIONS = frozenset(
+    {
+        "basic_arithmetic",
+        "chain_sum",
+        "decimal_arithmetic",
+        "fraction_simplification",
+        "gcd",
+        "lcm",
+        "leg_counting",
+        "prime_factorization",
+        "products",
+        "simple_equations",
+        "simple_geometry",
+    }
+)
+"""Families whose steps are operations on numbers with a space between two of them."""
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def written_out(steps: str) -> str:
+    """`5 + 9 = 14` and `14 - 2 = 12`, a line each, of `5+9=14 14-2=12`."""
+    return "\n".join(_SIGN.sub(r" \1 ", step) for step in steps.split(" "))
 
 
 def _operation(entry: dict[str, Any]) -> str:

@@ -1,11 +1,11 @@
-"""What worked examples bring a chat model that was not trained here, on questions of one step.
+"""What worked examples bring a chat model that was not trained here.
 
-    python -m tests.bench.tasks.shown --model FILE                     all families of the level `first`, some minutes
-    python -m tests.bench.tasks.shown --model FILE --families products,gcd
-    python -m tests.bench.tasks.shown --model FILE --quick             four questions of each
+    python -m tests.bench.tasks.shown --model FILE                 all families of the level `first`, some minutes
+    python -m tests.bench.tasks.shown --model FILE --level easy --families products,gcd
+    python -m tests.bench.tasks.shown --model FILE --quick         four questions of each
 
 Each question is asked without an example, after two that show the answer alone, and after two as the product shows
-them: in most families with one line of work (sapo_desktop/tasks/worked/lines.py). The figures are the shares solved of
+them, in most families with work (sapo_desktop/tasks/worked/lines.py). The figures are the shares solved of
 greedy answers, and of three drawn ones.
 """
 
@@ -19,14 +19,14 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.core.task_list import FIRST
 from sapo_desktop.engines import protocols
 from sapo_desktop.engines.torch.service import TorchEngine
-from sapo_desktop.tasks.catalogue import Family, load_catalogue, task_key
+from sapo_desktop.tasks.catalogue import Family, TaskKey, load_catalogue, task_key
 from sapo_desktop.tasks.examiner import Examiner
 from sapo_desktop.tasks.service import load_library
 from sapo_desktop.tasks.worked.examples import FamilyExamples, shown_with, worked_examples
 from tests.bench.figure import Figure, arguments, show, with_fixed_hashes
 
 SHOTS = 2
-MOST_TOKENS = 56
+MOST_TOKENS = 80
 DRAWN = 3
 
 
@@ -34,6 +34,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--model", type=Path, required=True, help="a model folder or a GGUF file")
     parser.add_argument("--families", help="names with commas between them; all without it")
+    parser.add_argument("--level", default=FIRST)
     parser.add_argument("--count", type=int, help="questions of a family")
     options = parser.parse_args()
     with_fixed_hashes()
@@ -43,18 +44,19 @@ def main() -> None:
     engine = TorchEngine(protocols.Load(model=str(options.model), trainer=TrainerSettings(), threads=1))
     wanted = options.families.split(",") if options.families else [family.name for family in catalogue.families]
     for family in catalogue.families:
-        if family.name in wanted and any(level.name == FIRST for level in family.levels):
+        level = next((one for one in family.levels if one.name == options.level), None)
+        if family.name in wanted and level is not None:
             count = options.count or (4 if options.quick else 24)
-            show(figures(engine, examiner, family, questions(examiner, family, options.seed, count)), options)
+            asked = questions(examiner, task_key(family, level), options.seed, count)
+            show(figures(engine, examiner, family, asked), options)
 
 
-def questions(examiner: Examiner, family: Family, seed: int, count: int) -> list[Question]:
-    """That many different ones of the level `first`."""
-    level = next(level for level in family.levels if level.name == FIRST)
+def questions(examiner: Examiner, task: TaskKey, seed: int, count: int) -> list[Question]:
+    """That many different ones."""
     found: dict[str, Question] = {}
     while len(found) < count:
         with suppress(TaskError):  # this seed has no question
-            question = examiner.question(task_key(family, level), seed)
+            question = examiner.question(task, seed)
             found.setdefault(question.text, question)
         seed += 1
     return [*found.values()]
@@ -63,7 +65,9 @@ def questions(examiner: Examiner, family: Family, seed: int, count: int) -> list
 def figures(engine: TorchEngine, examiner: Examiner, family: Family, asked: list[Question]) -> list[Figure]:
     """Of one family."""
     examples = worked_examples(examiner, family)
-    alone = FamilyExamples(first=[without_work(one) for one in examples.first])
+    alone = FamilyExamples(
+        first=[without_work(one) for one in examples.first], longer=[without_work(one) for one in examples.longer]
+    )
     found = []
     for way, shown, shots in (("none", alone, 0), ("answers alone", alone, SHOTS), ("as shown", examples, SHOTS)):
         prompts = [Prompt(question=one.text, shown=shown_with(one, shown, shots)) for one in asked]
@@ -74,7 +78,7 @@ def figures(engine: TorchEngine, examiner: Examiner, family: Family, asked: list
             share = solved(
                 engine, examiner, asked, protocols.Generate(prompts=prompts, answers=answers, sampling=sampling)
             )
-            found.append(Figure(f"{family.name}, {kind}, {way}", share, "share", note=f"of {len(asked)} questions"))
+            found.append(Figure(f"{asked[0].task}, {kind}, {way}", share, "share", note=f"of {len(asked)} questions"))
     return found
 
 
