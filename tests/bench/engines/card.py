@@ -90,7 +90,7 @@ def figures(case: Case, models: Models, options: argparse.Namespace) -> Iterator
         within = UNDER <= ratio <= OVER
         yield Figure(f"{name}: {phase}, estimate", ratio, "of the peak", f"{UNDER} to {OVER}", within, note)
     yield exactly(f"{name}: halved", spent.halved, "times", 0)
-    expected = pace.round_seconds(way, entry.shape, SETTINGS.questions, 1)
+    expected = pace.round_seconds(way, entry.shape, hardware, SETTINGS.questions, 1)
     seconds = spent.answering + spent.learning
     note = f"answers {spent.answering:.2f} s, learns {spent.learning:.2f} s; estimated {expected:.2f} s"
     yield Figure(f"{name}: a round", seconds, "s", note=note)
@@ -135,7 +135,7 @@ def played(entry: Entry, way: Way, free: int, folder: Path, seed: int) -> Spent:
         model=str(folder),
         way=way,
         questions=SETTINGS.questions,
-        written=int(way.max_tokens * pace.WRITTEN),
+        written=int(pace.counts(way, entry.exact_parameters, 1).written / way.answers),
         card_memory=tensors_of(free),
         vocabulary=min(250, entry.shape.vocabulary),
         seed=seed,
