@@ -147,7 +147,7 @@ def scene(name: str):  # type: ignore[no-untyped-def]
             view.take(Connecting())
         case "lost":
             view = a_view(silo_curve())
-            reason = "The worker is gone: it was killed (SIGKILL), as the computer ran out of memory."
+            reason = "The worker has stopped: it was killed (SIGKILL), because the computer ran out of memory."
             view.take(Lost(reason=reason))
         case "cannot start":
             view = a_view(silo_curve())

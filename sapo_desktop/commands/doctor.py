@@ -28,7 +28,7 @@ from sapo_desktop.worker.control.unstarted import while_out_of_silo
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.updates import Looker
 
-_SEND = "Do what the sentence says; if that does not help, send a report: sapo-desktop doctor --report FILE"
+_SEND = "Follow the advice above. If that does not help, send a report: sapo-desktop doctor --report FILE"
 
 
 async def doctor(context: Context, args: Namespace) -> None:
@@ -60,10 +60,10 @@ async def doctor(context: Context, args: Namespace) -> None:
     if failure is not None:
         raise failure
     if failed := [check.name for check in checks if check.state == "bad"]:
-        raise SapoError(f"Not as it should be: {', '.join(failed)}. What to do stands beside each.")
+        raise SapoError(f"Problems: {', '.join(failed)}. Each comes with advice.")
     waiting = next((check.found for check in checks if check.name == COMPUTING and check.state != "good"), "")
     if waiting:
-        context.out.say(f"Nothing is broken, but this node does not compute now. {waiting}")
+        context.out.say(f"Nothing is broken, but this node is not computing now. {waiting}")
     else:
         context.out.say(f"Nothing keeps this {'relay' if relays or 'relay' in facts else 'node'} from working.")
 
@@ -95,7 +95,7 @@ def _own_facts(context: Context) -> dict[str, str]:
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "system": platform.platform(),
         "engine pack": _engine_fact(),
-        "data folder": str(context.folder) if context.folder.exists() else f"{context.folder} (not there yet)",
+        "data folder": str(context.folder) if context.folder.exists() else f"{context.folder} (not created yet)",
         "terminal": f"{sys.stdout.encoding}, {'interactive' if sys.stdout.isatty() else 'no terminal'}",
     }
 
@@ -108,7 +108,7 @@ def _write_report(
     log = log_tail(folder.log("worker"), diagnosis.LOG_LINES)
     diagnosis.write_report(path, checks, facts, settings, log, diagnosis.private_words(folder.root))
     context.out.emit("written", file=str(path.resolve()), what="report")
-    context.out.say(f"Wrote the report to {path}. Look through it before you pass it on.")
+    context.out.say(f"Wrote the report to {path}. Look through it before you share it.")
 
 
 def _settings(context: Context, facts: dict[str, str]) -> Settings | None:
@@ -135,7 +135,7 @@ async def install_engine(context: Context, args: Namespace) -> None:
     source = ["--from", str(_absolute(args.source))] if args.source else []
     await _engine_pack("install", str(installation.engine_folder()), *source)
     context.out.emit("installed", engine=str(installation.engine_folder()))
-    context.out.say("A node that is started from now on learns.")
+    context.out.say("Nodes started from now on can learn.")
 
 
 async def fetch_engine(context: Context, args: Namespace) -> None:
@@ -151,15 +151,15 @@ async def remove_engine(context: Context, args: Namespace) -> None:
     """Delete the engine pack of this user."""
     _installed_only()
     await _engine_pack("remove", str(installation.engine_folder()))
-    context.out.done("The engine pack is gone. A node that is started from now on only answers.")
+    context.out.done("The engine pack was removed. Nodes started from now on only answer.")
 
 
 def _engine_fact() -> str:
     if installation.payload() is None:
-        return "part of this set-up" if installation.can_learn() else "not here: set this clone or wheel up again"
+        return "part of this installation" if installation.can_learn() else "missing: set this clone or wheel up again"
     found = installation.engine_pack()
     if found is None:
-        return "not here, or of another version: sapo-desktop engine install"
+        return "missing, or from another version: sapo-desktop engine install"
     other = other_engine()
     return f"in {found}" + (f"; the one for {other} fits this computer now: sapo-desktop engine install" * bool(other))
 
@@ -216,7 +216,7 @@ async def _engine_pack(*words: str) -> None:
     )
     try:
         if await process.wait():
-            raise SapoError("The engine pack is not as it should be; the reason stands above.")
+            raise SapoError("The engine pack is damaged; see the reason above.")
     finally:
         if process.returncode is None:  # Ctrl-C reaches it too, and it has a last word
             await process.wait()

@@ -28,7 +28,9 @@ from sapo_desktop.worker.control.messages.models import (
 )
 
 ESTIMATE = ["needs", "a round", "fits", "here"]
-_UNMEASURED = "The ways marked ~ were never compared with a measured peak (graphics cards, Macs, bfloat16, servers)."
+_UNMEASURED = (
+    "The estimates marked ~ were never compared with a measured peak (graphics cards, Macs, bfloat16, servers)."
+)
 
 
 async def show(context: Context, args: Namespace) -> None:
@@ -36,7 +38,7 @@ async def show(context: Context, args: Namespace) -> None:
     reply = await context.ask_if_running(GetFit(ram=args.ram, vram=args.vram), FitIs)
     described = args.ram is not None or args.vram is not None
     if args.use and described:
-        raise UsageError("--use is for this computer: leave out --ram and --vram.")
+        raise UsageError("--use applies to this computer: leave out --ram and --vram.")
     _emit_fit(context, reply.fit)
     if not context.out.json_lines:
         _tell_fit(context, reply.fit, described=described)
@@ -55,8 +57,8 @@ async def show_models(context: Context, args: Namespace) -> None:
         right=["parameters", "needs", "of free", "a round"],
     )
     context.out.say(
-        "\nneeds: to learn, with as much at once as fits, else with one short answer at a time."
-        "\na round: estimated from what this processor was measured to do, or from the rounds that it played; far less "
+        "\nneeds: memory to learn, with batches as large as fit, otherwise with one short answer at a time."
+        "\na round: estimated from this processor's measured speed, or from the rounds that it played; far less "
         "sure on a card (docs/fit.md)."
     )
 
@@ -156,15 +158,17 @@ def _tell_fit(context: Context, fit: Fit, *, described: bool) -> None:
     out.say(_machine_words(fit.available, described))
     for note in fit.available.notes:
         out.say(str(note))
-    out.say(f"\n{way.model}: {way.words}" if way.fits else f"\nNothing fits. The least is {way.model}: {way.refusal}")
+    out.say(
+        f"\n{way.model}: {way.words}" if way.fits else f"\nNothing fits. The smallest is {way.model}: {way.refusal}"
+    )
     if way.fits:
-        learns = f"{way.micro_batch} answers a pass, LoRA rank {way.lora_rank}"
+        learns = f"{way.micro_batch} answers per pass, LoRA rank {way.lora_rank}"
         out.say(
-            f"{way.answers} answers a question of at most {way.max_tokens} tokens, {way.batch} at once"
+            f"{way.answers} answers per question, of at most {way.max_tokens} tokens, {way.batch} at once"
             + (f"; trained on {learns}" if way.micro_batch else "")
         )
         if way.round_seconds:
-            out.say(f"It takes {size(way.estimate)} of memory, and a round about {duration(way.round_seconds)}.")
+            out.say(f"It needs {size(way.estimate)} of memory, and a round takes about {duration(way.round_seconds)}.")
     out.say("")
     out.table(["", *(_heading(each) for each in fit.ways)], _part_rows(fit.ways), right=[_heading(w) for w in fit.ways])
     if any(each.unmeasured for each in fit.ways):

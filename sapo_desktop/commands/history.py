@@ -89,7 +89,7 @@ def _say_none(context: Context, status: Status) -> None:
     if status.state == "idle":
         context.out.say(f"No rounds yet. Start with: sapo-desktop run{context.data_option}")
     else:
-        context.out.say(f"No round is done yet. {status.reason.rstrip('.')}.")
+        context.out.say(f"No round is finished yet. {status.reason.rstrip('.')}.")
 
 
 async def _show_sources(context: Context, node: Node) -> None:
@@ -152,7 +152,7 @@ def _writing(context: Context, name: str) -> Iterator[TextIO]:
         with Path(name).expanduser().open("w", encoding="utf-8", newline="") as stream:
             yield stream
     except OSError as error:
-        raise SapoError(f"{name} could not be written: {error.strerror or error}. Name another file.") from error
+        raise SapoError(f"{name} could not be written: {error.strerror or error}. Choose another file.") from error
 
 
 async def _rounds(node: Node, after: int) -> AsyncIterator[RoundReport]:

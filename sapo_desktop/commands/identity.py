@@ -19,8 +19,8 @@ _LONGEST = 4096
 """Bytes of an exported identity that are looked at; it has some hundred."""
 _PLACES = {
     "keyring": "in this computer's keyring",
-    "file": "in a file that its passphrase closes",
-    "session": "nowhere: it ends with this node (sapo-desktop identity protect keeps it)",
+    "file": "in a file protected by a passphrase",
+    "session": "nowhere: it is lost when this node stops (sapo-desktop identity protect keeps it)",
 }
 
 
@@ -45,7 +45,7 @@ async def protect(context: Context, args: Namespace) -> None:
         try:
             await _opened(context, node)
         except KeyringClosed:
-            context.out.warn("The keyring does not open, so a new identity is made.")
+            context.out.warn("The keyring is locked, so a new identity is created.")
         request = ChangeIdentity(action="protect", passphrase=typed_passphrase(context, twice=True))
         found = await call(node, request, IdentityIs)
     _told(context, found)
@@ -60,21 +60,23 @@ async def unlock(context: Context, args: Namespace) -> None:
 async def export_(context: Context, args: Namespace) -> None:
     path = Path(args.file).expanduser()
     if path.exists():
-        raise UsageError(f"{path} exists already; name a new file.")
+        raise UsageError(f"{path} exists already. Choose a new file.")
     if not path.parent.is_dir():
-        raise UsageError(f"There is no folder {path.parent}; make it first, or name another file.")
+        raise UsageError(f"There is no folder {path.parent}. Create it first, or choose another file.")
     async with context.any_node() as node:
         if not (await _opened(context, node)).kept:
-            raise UsageError("There is no identity yet. To make one: sapo-desktop identity show")
-        context.out.warn("The file is closed by a passphrase of its own.")
+            raise UsageError("There is no identity yet. To create one: sapo-desktop identity show")
+        context.out.warn("The file will be protected by its own passphrase.")
         request = ChangeIdentity(action="export", passphrase=typed_passphrase(context, twice=True))
         found = await call(node, request, IdentityIs)
     try:
         write_private(path, found.sealed)
     except OSError as error:
-        raise SapoError(f"{path} could not be written: {error.strerror or error}. Name another file.") from error
+        raise SapoError(f"{path} could not be written: {error.strerror or error}. Choose another file.") from error
     context.out.emit("written", file=str(path.resolve()), what="identity")
-    context.out.say(f"Wrote the identity to {path}. Its passphrase opens it: sapo-desktop identity import FILE")
+    context.out.say(
+        f"Wrote the identity to {path}. To use it elsewhere: sapo-desktop identity import FILE, with its passphrase"
+    )
 
 
 async def _opened(context: Context, node: Node) -> IdentityIs:
@@ -83,7 +85,7 @@ async def _opened(context: Context, node: Node) -> IdentityIs:
     found = await call(node, GetIdentity(), IdentityIs)
     if found.key or not found.kept:
         return found
-    context.out.warn("The identity is in a file with a passphrase. Type that one first.")
+    context.out.warn("The identity is in a file with a passphrase. Enter that one first.")
     return await call(node, ChangeIdentity(action="unlock", passphrase=typed_passphrase(context)), IdentityIs)
 
 
@@ -106,10 +108,10 @@ def _told(context: Context, found: IdentityIs) -> None:
             "swarm, and end with it. To keep one behind a passphrase: sapo-desktop identity protect"
         )
     elif not found.key:
-        context.out.say("The identity is in a file that its passphrase closes. Open it: sapo-desktop identity unlock")
+        context.out.say("The identity is in a file protected by a passphrase. Open it: sapo-desktop identity unlock")
     else:
         if found.created:
-            context.out.say("There was no identity yet; it was made now.")
+            context.out.say("There was no identity yet, so one was created.")
         context.out.say(f"Key   {found.key}\nKept  {_PLACES[found.kept]}")
     if found.note:
         context.out.say(str(found.note))

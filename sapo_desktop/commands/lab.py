@@ -29,7 +29,7 @@ _ENVIRONMENT = {
 
 async def choose(context: Context, args: Namespace) -> None:
     """`lab` alone."""
-    raise UsageError("Say what the lab is to do: lab paper, lab table or lab plot. See sapo-desktop lab --help")
+    raise UsageError("Choose what the lab should do: lab paper, lab table or lab plot. See sapo-desktop lab --help")
 
 
 async def paper(context: Context, args: Namespace) -> None:
@@ -60,7 +60,7 @@ async def paper(context: Context, args: Namespace) -> None:
         elif event["round"] % _TELL_EVERY == 0:
             context.out.say(
                 f"{event['arm']}: round {event['round']} of {event['rounds']}, reward {event['reward']:.3f}, "
-                f"{duration(event['cpu_seconds'])} of computing a round"
+                f"{duration(event['cpu_seconds'])} of computing per round"
             )
 
 
@@ -105,8 +105,8 @@ async def _events(request: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
             yield event
         if await process.wait():
             raise SapoError(
-                f"The lab's process ended: {processes.exit_reason(process.returncode or 0)}. The same command "
-                f"continues."
+                f"The lab's process stopped: {processes.exit_reason(process.returncode or 0)}. Run the same "
+                "command to continue."
             )
     finally:
         if process.returncode is None:
@@ -170,10 +170,10 @@ def _words(text: str) -> list[str]:
 def _some(option: str, text: str) -> list[str]:
     if words := _words(text):
         return words
-    raise UsageError(f"--{option} names none: nothing would be played.")
+    raise UsageError(f"--{option} is empty, so nothing would be played.")
 
 
 def _seed(word: str) -> int:
     if not word.isdecimal() or len(word) > 9:
-        raise UsageError(f"--seeds takes whole numbers by comma, not {word!r}.")
+        raise UsageError(f"--seeds takes whole numbers, separated by commas, not {word!r}.")
     return int(word)

@@ -30,7 +30,7 @@ from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.hosts import librarian
 
-_KEPT = "Complete files are kept: the same command fetches the rest."
+_KEPT = "Complete files are kept. Run the same command to download the rest."
 
 
 async def download(context: Context, args: Namespace) -> None:
@@ -82,9 +82,9 @@ async def token(context: Context, args: Namespace) -> None:
     hub = librarian.endpoint()
     if args.switch == "set":
         await asyncio.to_thread(hub_token.keep, hub, _typed_token(context.out, hub))
-        text = f"The token for {hub} is in this computer's keyring. It is sent there where a model asks for it."
+        text = f"The token for {hub} is in this computer's keyring. It is sent to that hub only if a model requires it."
     elif await asyncio.to_thread(hub_token.forget, hub):
-        text = f"The token for {hub} is forgotten here. To make it worthless, delete it on the hub's page of tokens."
+        text = f"The token for {hub} was deleted here. To revoke it, delete it on the hub's page of tokens."
     else:
         text = f"There was no token for {hub}."
     context.out.done(text)
@@ -126,13 +126,13 @@ async def _followed(
                 case models.ModelFailed(kind=kind, text=text) if event.model == model:
                     raise error_class(kind)(text)
                 case Stopping(reason=reason):
-                    raise SapoError(f"The node ended meanwhile: {reason} {_KEPT}")
+                    raise SapoError(f"The node stopped: {reason} {_KEPT}")
                 case _:
                     pass
     except asyncio.CancelledError:
         await asyncio.shield(call(node, models.CancelModelWork(), Ok))
         raise
-    raise NotRunning(f"The node ended meanwhile. {_KEPT}")
+    raise NotRunning(f"The node stopped. {_KEPT}")
 
 
 def _told(context: Context, model: Installed, path: str, notes: Sequence[Text]) -> None:
@@ -161,9 +161,9 @@ def _show(out: Output, found: models.ModelsAre) -> None:
         out.table(["model", "kind", "size", "from"], rows, right=["size"])
         out.say(f"Each has its own folder in {found.folder}")
     else:
-        out.say(f"No models are installed in {found.folder}. The starter comes with the program.")
+        out.say(f"No models are installed in {found.folder}. The starter comes with the app.")
     if found.working is not None:
-        out.say(f"Under way: {found.working.model}")
+        out.say(f"In progress: {found.working.model}")
 
 
 def _fields(model: Installed) -> dict[str, str | int | float]:
@@ -188,5 +188,5 @@ def _typed_token(out: Output, hub: str) -> str:
     except EOFError:
         line = ""
     if not line:
-        raise UsageError("Type the token in a terminal, or hand it over on standard input.")
+        raise UsageError("Type the token in a terminal, or pass it on standard input.")
     return line

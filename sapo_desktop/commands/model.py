@@ -74,7 +74,7 @@ def _cells(item: CheckpointInfo) -> list[str]:
 async def back(context: Context, args: Namespace) -> None:
     context.need_folder()
     if args.to == "last":
-        raise UsageError("The node is at its last checkpoint already: go back to base, best, or a number.")
+        raise UsageError("The node is at its last checkpoint already. Go back to base, best, or a number.")
     checkpoint_name(args.to)
     reply = await context.ask(RollBack(to=args.to), Ok)
     context.out.done(str(reply.text))
@@ -85,7 +85,7 @@ def checkpoint_name(name: str) -> str:
     if name in ("base", "best", "last") or (name.isascii() and name.isdigit()):
         return name
     hint = nearest(name, ["base", "best", "last"])
-    raise UsageError(f"{name!r} is no checkpoint: write base, best, last or a number.{hint}")
+    raise UsageError(f"{name!r} is not a checkpoint. Write base, best, last or a number.{hint}")
 
 
 _MOST_SAMPLES = 64
@@ -94,11 +94,11 @@ _MOST_SAMPLES = 64
 async def evaluate(context: Context, args: Namespace) -> None:
     name = checkpoint_name(args.checkpoint)
     if args.samples > _MOST_SAMPLES:
-        raise UsageError(f"At most {_MOST_SAMPLES} answers are drawn to each question: ask for fewer with --samples.")
+        raise UsageError(f"At most {_MOST_SAMPLES} answers can be sampled per question. Ask for fewer with --samples.")
     if args.temperature and not args.samples:
-        raise UsageError("--temperature is for drawn answers: say how many with --samples.")
+        raise UsageError("--temperature is for sampled answers. Say how many with --samples.")
     if args.level and args.which != "test":
-        raise UsageError("--level is for the test questions: of the validation questions there are few of each level.")
+        raise UsageError("--level is for the test questions. There are too few validation questions of each level.")
     request = Evaluate(
         checkpoint=name,
         which=args.which,
@@ -117,7 +117,9 @@ async def evaluate(context: Context, args: Namespace) -> None:
     context.out.say(f"{eval_line(report)}, in {duration(report.seconds)}")
     if report.too_long:
         are = "is" if report.too_long == 1 else "are"
-        context.out.say(f"{amount(report.too_long, 'question')} {are} too long for this model and not solved.")
+        context.out.say(
+            f"{amount(report.too_long, 'question')} {are} too long for this model, so counted as not solved."
+        )
     if name == "last" and not report.round:
         context.out.say("No round was finished here: this is the untrained model.")
     if report.samples > 1:

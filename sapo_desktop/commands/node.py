@@ -93,7 +93,7 @@ async def quit_node(context: Context, args: Namespace) -> None:
         await _tell(
             context,
             Quit(finish_round=args.finish),
-            "The node ends after this round." if args.finish else "The node ends.",
+            "The node stops after this round." if args.finish else "The node stops.",
         )
     except NotRunning:
         context.out.emit("ok", text="")
@@ -196,6 +196,6 @@ def _status_lines(context: Context, found: Status, learning: _Learning) -> list[
     if taken.joules:
         lines.append(f"Energy    {_energy(found)}")
     if found.resume_in is not None:
-        lines.append(f"Goes on   in {duration(found.resume_in)}")
+        lines.append(f"Resumes   in {duration(found.resume_in)}")
     lines.append(f"Process   {found.pid}, version {found.version}, up {duration(found.uptime)}")
     return lines

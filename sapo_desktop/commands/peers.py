@@ -69,7 +69,7 @@ async def remove(context: Context, args: Namespace) -> None:
     async with context.any_node() as node:
         kept = await _kept(node, "peers")
         if address not in listed(kept):
-            raise UsageError(f"{address} is not among the kept peers: {', '.join(listed(kept)) or 'there are none'}.")
+            raise UsageError(f"{address} is not among the saved peers: {', '.join(listed(kept)) or 'there are none'}.")
         await _keep(context, node, {"peers": without_item(kept, address)})
 
 
@@ -86,7 +86,7 @@ async def unblock(context: Context, args: Namespace) -> None:
         kept = await _kept(node, "blocked")
         key = _whole_key(args.key, listed(kept))
         if key not in listed(kept):
-            raise UsageError(f"{args.key} is not blocked. Those that are: sapo-desktop settings get blocked")
+            raise UsageError(f"{args.key} is not blocked. To list blocked peers: sapo-desktop settings get blocked")
         await _keep(context, node, {"blocked": without_item(kept, key)})
 
 
@@ -101,7 +101,7 @@ async def test(context: Context, args: Namespace) -> None:
 async def found(context: Context, args: Namespace) -> None:
     reply = await ask_with_passphrase(context, requests.CreateSwarm(), Ok, twice=True)
     context.out.done(str(reply.text))
-    context.out.say("To let somebody in: sapo-desktop peers admit KEY, with the key that `identity show` tells there.")
+    context.out.say("To admit someone: sapo-desktop peers admit KEY, with the key that `identity show` prints there.")
 
 
 async def admit(context: Context, args: Namespace) -> None:
@@ -116,7 +116,7 @@ async def invite(context: Context, args: Namespace) -> None:
     reply = await context.ask(requests.GetInvite(), InviteIs)
     _print_link(context, reply.link)
     context.out.say(
-        "Whoever follows this link is shown a key. The founder then admits it: sapo-desktop peers admit KEY"
+        "The link shows a key to the person who follows it. The founder then admits it: sapo-desktop peers admit KEY"
     )
 
 
@@ -152,7 +152,7 @@ def _whole_key(text: str, known: Iterable[str]) -> str:
     found = [key for key in known if len(text) >= 4 and key.startswith(text)]
     if len(found) != 1:
         raise UsageError(
-            f"{text!r} names {'several' if found else 'none'} of the peers here: give the first digits of the key as "
-            "`sapo-desktop peers` shows it, four at least."
+            f"{text!r} matches {'several' if found else 'none'} of the peers here. Give the first digits of the key as "
+            "`sapo-desktop peers` shows it, at least four."
         )
     return found[0]

@@ -57,13 +57,13 @@ async def relay(context: Context, args: Namespace) -> None:
 async def _check(context: Context, options: RelayOptions) -> None:
     """Have the relay's program look at options, files and ports. Raises SapoError: what is wrong."""
     await context.door.relay_checked(context.folder, options)
-    context.out.done("Options, files and ports can be used.")
+    context.out.done("Options, files and ports are usable.")
 
 
 def _options(args: Namespace) -> RelayOptions:
     """What was typed, checked as far as it can be here. Raises UsageError."""
     if bool(args.cert) != bool(args.key):
-        raise UsageError("--cert and --key belong together: the certificate's file and its private key's.")
+        raise UsageError("--cert and --key belong together: the files of the certificate and of its private key.")
     swarm, admission, peers = args.swarm, args.admission, args.peer
     invited: list[str] = []
     if args.invite:
@@ -75,11 +75,11 @@ def _options(args: Namespace) -> RelayOptions:
         invited = [peer for peer in link.peers if peer not in link.nearby and peer not in peers]
         swarm, admission, peers = link.swarm, link.admission, [*peers, *link.peers]
     if admission and not swarm:
-        raise UsageError("--admission admits to a private swarm: name it with --swarm.")
+        raise UsageError("--admission admits to a private swarm. Set that with --swarm.")
     if not args.backbone and (args.backbone_credentials or args.backbone_ca or args.backbone_shards is not None):
-        raise UsageError("Options that begin with --backbone- say how: where is said with --backbone URL.")
+        raise UsageError("Options that begin with --backbone- need the address of the backbone: --backbone URL.")
     if args.bans_from and not args.backbone:
-        raise UsageError("--bans-from follows relays of the backbone: name it with --backbone URL.")
+        raise UsageError("--bans-from follows relays of the backbone. Set that with --backbone URL.")
     for key, text in (("swarm", swarm), ("admission", admission)):
         settings_file.parse_value(key, text)
     return RelayOptions(

@@ -14,7 +14,7 @@ from sapo_desktop.system.secrets.kept_secrets import remote_key
 async def key(context: Context, args: Namespace) -> None:
     """Keep a key, typed without being shown; an empty one forgets."""
     try:
-        typed = typed_secret(context.out, f"Key for {args.url} (empty: forget it): ").strip()
+        typed = typed_secret(context.out, f"Key for {args.url} (empty: delete it): ").strip()
     except EOFError as error:
         raise UsageError(f"Type the key in a terminal, or set {remote_key.variable} for the node.") from error
     if typed:
@@ -22,4 +22,4 @@ async def key(context: Context, args: Namespace) -> None:
     else:
         await asyncio.to_thread(remote_key.forget, args.url)
     context.out.emit("remote-key", url=args.url, kept=bool(typed))
-    context.out.say("The key is kept in this computer's keyring." if typed else "No key is kept for that server.")
+    context.out.say("The key is saved in this computer's keyring." if typed else "No key is saved for that server.")

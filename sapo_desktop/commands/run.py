@@ -50,7 +50,7 @@ async def run(context: Context, args: Namespace) -> None:
         drawing.cancel()
         context.out.wipe()
     if watch.goes_on:
-        context.out.say(f"The node continues. Look: sapo-desktop status{context.data_option}")
+        context.out.say(f"The node continues. To see it: sapo-desktop status{context.data_option}")
         return
     _close(context, dashboard, watch.failure, _not_kept(context, overrides) if attached.started else {})
 
@@ -68,7 +68,7 @@ def run_overrides(args: Namespace) -> dict[str, str]:
         values["lan"] = "on"
     if args.invite:
         if args.peer:
-            raise UsageError("--invite names whom to dial: leave out --peer, or add it with sapo-desktop peers add.")
+            raise UsageError("--invite already has the peers. Leave out --peer, or add it with sapo-desktop peers add.")
         link = Invite.parse(args.invite)
         if link.nearby and not args.nearby:
             raise UsageError(joined([asks_first(link), "Then: --nearby"]))
@@ -77,9 +77,9 @@ def run_overrides(args: Namespace) -> dict[str, str]:
         values |= dict(zip(INVITED, told, strict=True))
     if args.silo:
         if outward := [f"--{name}" for name in ("peer", "listen", "lan", "invite", "share") if getattr(args, name)]:
-            raise UsageError(f"--silo means no network at all: leave out {', '.join(outward)}, or --silo.")
+            raise UsageError(f"--silo means no network at all. Leave out {', '.join(outward)}, or --silo.")
         if values.get("mix", "8/0") != "8/0":
-            raise UsageError(f"--silo means no external groups: leave out --mix {values['mix']}, or --silo.")
+            raise UsageError(f"--silo means no external groups. Leave out --mix {values['mix']}, or --silo.")
         values["silo"] = "on"
     elif args.peer or args.listen or args.lan or args.invite or args.share:
         values["silo"] = "off"

@@ -66,13 +66,13 @@ async def keep(context: Context, values: dict[str, str], *, now: bool = False) -
         # Kept all the same: the node may be started in another session than this terminal's, which can tell.
         reasons = await asyncio.to_thread(asked_in_vain, context.kept(), values)
         for reason in dict.fromkeys(map(str, reasons.values())):
-            context.out.warn(f"As seen from here, it will do nothing. {reason}")
+            context.out.warn(f"On this computer it will have no effect. {reason}")
         return reply
 
 
 async def reset(context: Context, args: Namespace) -> None:
     if bool(args.keys) == args.all:
-        raise UsageError("Name the settings to reset, or write --all for every one.")
+        raise UsageError("Name the settings to reset, or use --all for all of them.")
     for key in args.keys:
         settings_file.describe(key)
     try:
@@ -99,7 +99,7 @@ def typed_values(words: Sequence[str], *, pairs: bool = False) -> dict[str, str]
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise UsageError(f"{word!r} is no setting with a value: write KEY=VALUE, such as seed=7.")
+            raise UsageError(f"{word!r} is not a setting with a value. Write KEY=VALUE, such as seed=7.")
         values[key.strip().replace("-", "_")] = value
     return in_full(values)
 

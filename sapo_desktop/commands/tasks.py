@@ -157,7 +157,7 @@ def verdict_words(mark: Mark) -> str:
         "wrong": "wrong",
         "unparsed": "no answer of the form that this task asks for",
         "no_answer": "no answer",
-        "timeout": "marking took too long",
-        "scorer_failed": "it could not be marked",
+        "timeout": "scoring took too long",
+        "scorer_failed": "it could not be scored",
     }
     return words.get(mark.verdict, mark.verdict)

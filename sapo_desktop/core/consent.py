@@ -5,23 +5,24 @@ from __future__ import annotations
 
 IN_SILO = "In silo nothing leaves this computer."
 SEEN = (
-    "In the swarm, the computers that this node links to see its internet address, its key, the program's version "
-    "and its clock. They also see which tasks it knows and wants answers for, its round, its mean reward, how many of "
-    "their answers it used, and your label if you chose one. If you announce an address (`announce`), others pass it "
-    "on."
+    "In the swarm, the computers that this node links to see its internet address, its key, the "
+    "app's version and its clock. They also see its round, its mean reward, which tasks it knows "
+    "and wants answers for, and how many of their answers it used. If you chose a label, they "
+    "see it too. If you announce an address (`announce`), others pass it on."
 )
 PUBLISHED = (
-    "If you share, the node publishes the answers of its model under its key, and those that you type when it "
-    "asks you a question (it says so each time). With them go the number of tokens, the name of the task, a "
-    "hash and the number of the question, the time in steps of ten minutes, and a random number of this installation."
+    "If you share, the node publishes your model's answers under its key. It also publishes "
+    "answers that you type when it asks you a question, and says so each time. Each answer comes "
+    "with its number of tokens, the name of the task, a hash and the number of the question. The "
+    "time in steps of ten minutes and a random number of this installation are included too."
 )
-NEVER = "Never sent: the text of a question, the right answer, how an answer was marked, your name, your files."
+NEVER = "Never sent: the text of a question, the right answer, the result of scoring, your name, your files."
 FOR_GOOD = (
     "What is published is in the public domain (CC0): anyone may keep it and pass it on, and it cannot be withdrawn."
 )
 HOW_IT_ENDS = (
-    "You can stop sharing at any time. A new identity, with a new random number, cuts the tie to what you shared "
-    "before."
+    "You can stop sharing at any time. A new identity, with a new random number, breaks the "
+    "connection to what you shared before."
 )
 SEEN_IN_SHORT = (
     "In the swarm, the computers that this one links to see its internet address and how far it has learned."

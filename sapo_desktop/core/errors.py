@@ -42,8 +42,7 @@ from sapo_desktop.core import sentences
 from sapo_desktop.core.sentences import Text, Value, sentence
 
 _ENDLESS = sentence(
-    "The model's chat template takes too much time or memory to put a question: no model of use does that. "
-    "Choose another one."
+    "The model's chat template takes too much time or memory. No useful model does that. Choose another one."
 )
 
 
@@ -209,7 +208,7 @@ class HistoryUnavailable(HistoryError):
 def bug(what: Text) -> Text:
     """What is said of an error that nobody explained. `what`: its class and text."""
     return sentence(
-        "The worker met a bug ({what}). Please report it: the diagnostics file has what helps.",
+        "The worker hit an internal error ({what}). Please report it, with the diagnostics file.",
         in_terminal="sapo-desktop doctor --report FILE",
         what=what,
     )

@@ -174,7 +174,7 @@ class Way(Record, frozen=True):
             case _:
                 text = sentence("answers with llama.cpp ({weights}), learns with PyTorch", weights=self.weights)
         if self.device == "cuda":
-            text = sentence("{way} on the card", way=text)
+            text = sentence("{way} on the graphics card", way=text)
         elif self.device == "mps":
             text = sentence("{way} on the Mac's GPU", way=text)
         if self.rounded:

@@ -303,7 +303,7 @@ def spec_of(reference: str, files: Sequence[str] = ()) -> ModelSpec:
     match = _REFERENCE.fullmatch(reference)
     if match is None:
         raise UsageError(
-            "'{reference}' names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.", reference=reference
+            "'{reference}' is not a repository. Write OWNER/NAME, or OWNER/NAME@REVISION.", reference=reference
         )
     owner, name, revision = match.groups()
     parts = [f"{owner}--{name}"]

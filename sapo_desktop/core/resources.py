@@ -25,7 +25,7 @@ def resource(name: str) -> Path:
         if path.exists():
             return path
     raise SapoError(
-        "{name} is missing from this installation (looked in {first} and {second}); install SAPO "
+        "{name} is missing from this installation (looked in {first} and {second}). Install SAPO "
         "Desktop again, or check the clone with `git status`.",
         name=name,
         first=str(_LAYOUTS[0]),

@@ -27,7 +27,7 @@ def parse(text: str) -> Hours:
     """The hours that were written. Raises SettingsError with what would do."""
     if text.strip().lower() == NEVER:
         raise SettingsError(
-            sentence("A schedule without an hour never runs: leave it empty for always, or pause the node instead.")
+            sentence("A schedule without any hour never runs. Leave it empty to run always, or pause the node instead.")
         )
     entries = [entry.split() for entry in text.lower().split(";") if entry.strip()]
     if not entries:
@@ -86,5 +86,5 @@ def _hours(day: int, span: str) -> list[int]:
 
 def _unread(part: str) -> SettingsError:
     return SettingsError(
-        "'{part}' is no part of a schedule: days and whole hours are written like mon-fri 18-8; sat,sun 0-24", part=part
+        "'{part}' is not part of a schedule: write days and whole hours like mon-fri 18-8; sat,sun 0-24", part=part
     )

@@ -93,17 +93,17 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     generator: Annotated[
         Literal["auto", "torch", "llama.cpp", "remote"],
         in_model(
-            "What answers",
-            "Engine that answers. Auto: PyTorch if it also learns, otherwise llama.cpp. Remote: the server at "
-            "remote_url.",
+            "Engine for answers",
+            "Engine that answers. Auto: PyTorch if it also trains, otherwise llama.cpp. Remote: the "
+            "server at remote_url.",
         ),
         RENEWS,
     ] = "auto"
     trainer: Annotated[
         Literal["auto", "torch", "none"],
         in_model(
-            "What learns",
-            "Engine that learns. Auto: PyTorch, or none if memory or the GGUF file allows answering only.",
+            "Engine for training",
+            "Engine that trains. Auto: PyTorch, or none if memory or the GGUF file allows answering only.",
         ),
         RENEWS,
     ] = "auto"
@@ -114,15 +114,17 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     tasks: Annotated[
         str,
         Meta(max_length=2000),
-        in_learning("Tasks", "Families to train on, with or without a level, by comma; 'all' for every family."),
+        in_learning(
+            "Tasks", "Families to train on, with or without a level, separated by commas; 'all' for every family."
+        ),
         RENEWS,
     ] = "all"
     curriculum: Annotated[
         bool,
         in_learning(
             "Curriculum",
-            "Prefer questions that teach: levels that are sometimes solved, and questions that had right and "
-            "wrong answers.",
+            "Prefer questions that teach: levels that are sometimes solved, and questions that got right "
+            "and wrong answers.",
         ),
     ] = True
     mix: Annotated[
@@ -134,18 +136,18 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     weighting: Annotated[
         WeightingName,
         in_learning(
-            "Weight of peers' answers",
+            "Weighting of peers' answers",
             "How peers' answers are weighted. Guarded: only right answers count. Paper: all count.",
         ),
     ] = "guarded"
-    answers: Annotated[int, Meta(ge=2, le=64), in_learning("Answers to a question", "Answers per question (L).")] = 8
+    answers: Annotated[int, Meta(ge=2, le=64), in_learning("Answers per question", "Answers per question (L).")] = 8
     questions: Annotated[
-        int, Meta(ge=1, le=256), in_learning("Questions in a step", "Groups in a training step (I + J).")
+        int, Meta(ge=1, le=256), in_learning("Questions per step", "Groups in a training step (I + J).")
     ] = 8
     max_tokens: Annotated[
         int,
         Meta(ge=0, le=8192),
-        in_learning("Longest answer", "Most tokens of an answer; 0: adapts to what the model needs."),
+        in_learning("Maximum answer length", "Maximum tokens per answer; 0: adapts to what the model needs."),
     ] = 0
     reward: Annotated[
         Literal["auto", "strict", "partial"],
@@ -159,15 +161,13 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         Literal["auto", "0", "1", "2"],
         in_learning(
             "Worked examples",
-            "Examples shown to the model before each question. Auto: as many as helped it most at the start.",
+            "Examples shown to the model before each question. Auto: the number that helped it most at the start.",
         ),
     ] = "auto"
     validate_every: Annotated[
         int,
         Meta(ge=0, le=100000),
-        in_learning(
-            "Held-out questions every", "Rounds between held-out scores; 0: none (no guard, no best checkpoint)."
-        ),
+        in_learning("Held-out score every", "Rounds between held-out scores; 0: none (no guard, no best checkpoint)."),
     ] = 200
     learning_rate: Annotated[
         float, Meta(ge=0, le=0.1), in_learning("Learning rate", "Adam's learning rate; 0: the model's recommended one.")
@@ -175,7 +175,7 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     seed: Annotated[
         int,
         Meta(ge=0, le=2**31 - 1),
-        in_learning("Seed", "Repeats a silo run exactly; 0 draws one at first start."),
+        in_learning("Seed", "Repeats a silo run exactly; 0 draws a seed at the first start."),
         RENEWS,
     ] = 0
     # remote
@@ -184,8 +184,8 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         Meta(max_length=1000, pattern=r"^(https?://[^\s/?#@]+[^\s?#@]*(#\S+)?)?$"),
         in_remote(
             "Server's address",
-            "A server with OpenAI's protocol that answers, not in silo: http://HOST:PORT, or http://HOST:PORT#MODEL "
-            "if it has several models.",
+            "A server with OpenAI's protocol that gives the answers (not in silo): http://HOST:PORT, or "
+            "http://HOST:PORT#MODEL if it has several models.",
         ),
         RENEWS,
     ] = ""
@@ -193,8 +193,8 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         str,
         Meta(max_length=1000),
         in_remote(
-            "Folder for what is learned",
-            "Folder for what is learned; the server must see it under the same path. Empty: answers only.",
+            "Adapter folder for the server",
+            "Folder for the adapter; the server must see it under the same path. Empty: the server only answers.",
         ),
         RENEWS,
     ] = ""
@@ -204,17 +204,17 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         bool,
         in_network(
             "Share answers",
-            "Publish your model's answers to the swarm, in the public domain (CC0). This cannot be withdrawn.",
+            "Publish your model's answers to the swarm, in the public domain (CC0). This cannot be undone.",
         ),
     ] = False
     label: Annotated[
         str,
         Meta(pattern=r"^[A-Za-z0-9._/-]{0,64}$"),
-        in_network("Label", "A name shown with shared answers; no secret."),
+        in_network("Label", "A name shown with shared answers. It is not secret."),
     ] = ""
     look_for_updates: Annotated[
         bool,
-        in_network("Look for updates", "Check once a day for a newer version, except in silo. Nothing is installed."),
+        in_network("Check for updates", "Check once a day for a newer version, except in silo. Nothing is installed."),
     ] = True
     serve: Annotated[
         bool,
@@ -234,12 +234,12 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     upload_kilobytes: Annotated[
         int,
         Meta(ge=0, le=MOST_KILOBYTES),
-        in_network("Sent at most", "Most KB a second sent to peers, over all links; 0: no limit."),
+        in_network("Maximum upload", "Maximum KB per second sent to peers over all links; 0: no limit."),
     ] = 0
     download_kilobytes: Annotated[
         int,
         Meta(ge=0, le=MOST_KILOBYTES),
-        in_network("Received at most", "Most KB a second received from peers and for models; 0: no limit."),
+        in_network("Maximum download", "Maximum KB per second received from peers and for models; 0: no limit."),
     ] = 0
     peers: Annotated[
         str, Meta(max_length=4000), in_kept("Peers", "Peers to keep links to, by comma: wss://HOST:PORT#KEY.")
@@ -261,20 +261,20 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     listen: Annotated[
         str,
         Meta(max_length=255),
-        in_network("Listen at", "HOST:PORT at which to accept links; empty: this node only makes links itself."),
+        in_network("Accept links at", "HOST:PORT at which to accept links. Empty: this node only links to others."),
     ] = ""
     announce: Annotated[
         str,
         Meta(max_length=255),
-        in_network("Announced address", "Address that other peers get for linking to this node, wss://HOST:PORT."),
+        in_network("Public address", "Address at which other peers reach this node: wss://HOST:PORT."),
     ] = ""
     proxy: Annotated[
         str,
         Meta(max_length=1000, extra={"secret": True}),
         in_network(
             "Proxy",
-            "Proxy for links, downloads and a server elsewhere: http:// or socks5h://; empty: the environment's; "
-            "off: none.",
+            "Proxy for links, downloads and a remote server: http:// or socks5h://. Empty: the "
+            "environment's; off: none.",
         ),
     ] = ""
     swarm: Annotated[
@@ -295,7 +295,7 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         int,
         Meta(ge=5, le=86400),
         in_gentle(
-            "A round takes at most", "In seconds. Models whose rounds take longer on this computer are not recommended."
+            "Maximum round time", "In seconds. Models whose rounds take longer on this computer are not recommended."
         ),
     ] = 60
     threads: Annotated[int, Meta(ge=0, le=1024), in_gentle("Threads", "Threads for computing; 0: half the cores.")] = 0
@@ -304,14 +304,14 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         Meta(ge=5, le=100),
         in_gentle("Share of the threads' time", "Percentage of time in which the threads compute."),
     ] = 100
-    low_priority: Annotated[bool, in_gentle("Low priority", "Let all other programs go first.")] = True
+    low_priority: Annotated[bool, in_gentle("Low priority", "Let every other program go first.")] = True
     memory_most: Annotated[
         float,
         Meta(ge=0, le=10_000),
         in_gentle(
             "Memory limit",
-            "Most GB of memory for all processes of this node together; 0: no limit. Above it, the model is "
-            "reloaded with smaller batches.",
+            "Maximum memory in GB for all processes of this node together; 0: no limit. Above it, the "
+            "model is reloaded with smaller batches.",
         ),
     ] = 0.0
     card_memory_most: Annotated[
@@ -319,7 +319,7 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         Meta(ge=0, le=10_000),
         in_gentle(
             "Card memory limit",
-            "Most GB of the graphics card's memory to use, a hard limit for PyTorch; 0: all that is free.",
+            "Maximum GB of the graphics card's memory, a hard limit for PyTorch; 0: all free memory.",
         ),
         RENEWS,
     ] = 0.0
@@ -332,40 +332,42 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     when_in_use: Annotated[
         Literal["pause", "limits", "continue"],
         in_when(
-            "While the computer is used",
-            "What a working node does while you use keyboard or mouse. Pause: it waits until 10 minutes after "
-            "you stop. Limits: the limits on threads, processor and traffic apply only until then. Continue: "
-            "they always apply.",
+            "While you use the computer",
+            "What a working node does while you use keyboard or mouse. Pause: it waits until 10 minutes "
+            "after you stop. Limits: the limits on threads, processor and traffic apply only while you "
+            "use it. Continue: they always apply.",
         ),
     ] = "continue"
     schedule: Annotated[
         str,
         Meta(max_length=1000),
-        in_when("Schedule", "Hours of the week to compute in, like mon-fri 18-8; sat,sun 0-24. Empty: at any time."),
+        in_when(
+            "Schedule", "Hours of the week in which to compute, like mon-fri 18-8; sat,sun 0-24. Empty: at any time."
+        ),
     ] = ""
     on_battery: Annotated[
         Literal["pause", "continue"],
-        in_when("On battery", "What a working node does when the computer runs on battery."),
+        in_when("On battery", "What a working node does while the computer runs on battery."),
     ] = "pause"
     on_metered: Annotated[
         Literal["pause", "continue"],
         in_when(
-            "On a metered link",
-            "What a node in the swarm does on a connection that is paid by volume. Pause also leaves the swarm.",
+            "On a metered connection",
+            "What a node in the swarm does on a metered connection. Pause also leaves the swarm.",
         ),
     ] = "pause"
     pause_for: Annotated[
         str,
         Meta(max_length=2000),
         in_when(
-            "Programs to pause for",
-            "The node pauses while one of these programs runs, separated by commas: blender, steam.exe.",
+            "Pause for these programs",
+            "The node pauses while one of these programs runs. Separate them with commas: blender, steam.exe.",
         ),
     ] = ""
     hottest: Annotated[
         int,
         Meta(ge=0, le=120),
-        in_when("Highest temperature", "Pause above this temperature of processor or card, in degrees; 0: never."),
+        in_when("Maximum temperature", "Pause above this temperature of processor or card, in °C; 0: never."),
     ] = 0
     keep_awake: Annotated[
         bool, in_when("Keep awake", "Keep the computer from going to sleep while it computes on mains power.")
@@ -375,7 +377,7 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         str,
         Meta(max_length=1000, pattern=r"^$|^[~/]|^[A-Za-z]:[\\/]"),
         in_storage(
-            "Models folder", "Full path of the folder for models; empty: the folder that all nodes of this user share."
+            "Models folder", "Full path of the models folder. Empty: the folder shared by all nodes of this user."
         ),
     ] = ""
     disk_gigabytes: Annotated[
@@ -383,25 +385,27 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         Meta(ge=0, le=100_000),
         in_storage(
             "Disk limit",
-            "Most GB of disk for this node's folder and the models; 0: no limit. Above it, older checkpoints "
-            "are deleted, then the oldest answers. The best checkpoint is kept.",
+            "Maximum disk space in GB for this node's folder and the models; 0: no limit. Above it, "
+            "older checkpoints are deleted, then the oldest answers. The best checkpoint is kept.",
         ),
     ] = 0.0
     # window
     language: Annotated[
         Literal["auto", "en", "de"],
         in_window(
-            "Language", "The window's language: the system's (English where there is no translation), or one of these."
+            "Language", "Language of the window: the system's (English if there is no translation), or one of these."
         ),
     ] = "auto"
     theme: Annotated[
         Literal["system", "light", "dark"],
-        in_window("Colours", "The window's colours: the desktop's, or always light or dark."),
+        in_window("Colours", "Colours of the window: the desktop's, or always light or dark."),
     ] = "system"
     text_size: Annotated[int, Meta(ge=80, le=200), in_window("Text size", "The window's text size in percent.")] = 100
     when_window_closes: Annotated[
         Literal["end", "continue"],
-        in_window("When you quit the window", "What the node does when the window or terminal that started it closes."),
+        in_window(
+            "When you close the window", "What the node does when you close the window or terminal that started it."
+        ),
     ] = "end"
     start_at_login: Annotated[
         bool,

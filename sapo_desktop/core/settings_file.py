@@ -37,7 +37,7 @@ def _check_model(text: str) -> None:
     """Nothing would stand for the folder that a node happens to be started in."""
     if not text.strip():
         raise SettingsError(
-            sentence("model cannot be empty: it is starter, an installed model's name, a model folder, or a GGUF file.")
+            sentence("model cannot be empty. It is starter, an installed model's name, a model folder, or a GGUF file.")
         )
 
 
@@ -117,7 +117,7 @@ def read(path: Path, now: float | None = None) -> ReadSettings:
         return ReadSettings(settings=Settings(), said=said)
     except UnfitFile as error:
         raise SettingsError(
-            "{path} is no settings file ({reason}): move it away, and the defaults are used.",
+            "{path} is not a settings file ({reason}). Move it away to use the defaults.",
             path=str(path),
             reason=str(error.strerror),
         ) from error
@@ -143,7 +143,7 @@ def set_aside(path: Path, now: float) -> str:
     """
     aside = path.with_name(f"{path.stem}.damaged-{int(now)}{path.suffix}")
     with disk_errors_as(
-        SettingsError, sentence("The damaged settings file {path} could not be moved aside", path=str(path))
+        SettingsError, sentence("The damaged settings file {path} could not be moved away", path=str(path))
     ):
         path.rename(aside)
     return aside.name
@@ -206,7 +206,7 @@ def parse_value(key: str, text: str, *, lab: bool = False) -> bool | int | float
     value = _typed(field.kind, text.strip())
     if value is None or not _fits(value, field):
         raise SettingsError(
-            "{key} cannot be '{value}': it is {allowed}. {description}",
+            "{key} cannot be '{value}'. Allowed: {allowed}. {description}",
             key=key,
             value=str(shown(key, text)),
             allowed=field.info.allowed,
@@ -259,8 +259,8 @@ def _document(path: Path) -> TOMLDocument:
         return document
     except (TOMLKitError, UnicodeDecodeError) as error:
         raise SettingsError(
-            "The settings file {path} is damaged ({error}); it was left as it is. Correct it, or "
-            "move it away: then the defaults are used.",
+            "The settings file {path} is damaged ({error}) and was left unchanged. Correct it, or move "
+            "it away to use the defaults.",
             path=str(path),
             error=str(error),
         ) from error
@@ -272,14 +272,14 @@ def _migrated(values: dict[str, object], path: Path) -> dict[str, object]:
     version = values.pop(_VERSION, newest)  # a file written by hand means today's keys
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise SettingsError(
-            "{path} names the version {version}; it is a whole number, now {newest}.",
+            "{path} has the version {version}; it must be a whole number, now {newest}.",
             path=str(path),
             version=_quoted(version),
             newest=newest,
         )
     if version > newest:
         raise SettingsError(
-            "A newer SAPO Desktop wrote {path} (version {version}, this one knows {newest}): install the "
+            "A newer SAPO Desktop wrote {path} (version {version}; this one knows {newest}). Install the "
             "newer version, or use another data folder.",
             path=str(path),
             version=_quoted(version),
@@ -294,7 +294,7 @@ def _dropped(before: Mapping[str, object], after: Mapping[str, object]) -> Text:
     if not gone:
         return ""
     return sentence(
-        "The settings file has values that this version decides automatically: {values}. You need not do anything.",
+        "This version chooses some values of the settings file automatically: {values}. You need not do anything.",
         values=", ".join(f"{key} = {_quoted(before[key])}" for key in gone),
     )
 
@@ -306,7 +306,7 @@ def _checked(values: Mapping[str, object], path: Path) -> Settings:
             quoted = _quoted(value)
             seen = shown(key, quoted) if field.info.secret else quoted
             raise SettingsError(
-                "{key} = {value} in {path} is not possible: it has to be {allowed}. Change that line.",
+                "{key} = {value} in {path} is not possible. Allowed: {allowed}. Change that line.",
                 key=key,
                 value=str(seen),
                 path=str(path),
@@ -334,7 +334,7 @@ def _field(key: str, path: Path | None = None) -> _Field:
     elif path is None:
         advice = sentence("there are: {names}.", names=", ".join(_FIELDS))
     else:  # the window shows this: ninety names would bury it
-        advice = sentence("take that line out.")
+        advice = sentence("remove that line.")
     if path is None:
         raise SettingsError("There is no setting '{name}'; {advice}", name=key, advice=advice)
     raise SettingsError("There is no setting '{name}' in {path}; {advice}", name=key, path=str(path), advice=advice)

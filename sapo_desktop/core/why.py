@@ -174,7 +174,7 @@ Why = (
 def given_up(text: Text, failures: int) -> Sentence:
     """What is said where hosts kept dying. `text`: the last of them."""
     return sentence(
-        "{reason} (failure {count} in a row: the node waits until you let it continue)",
+        "{reason} (failure {count} in a row: the node waits until you resume it)",
         in_terminal="sapo-desktop run",
         reason=text,
         count=failures,
@@ -188,13 +188,13 @@ def said(why: Why, now: float) -> Sentence:
             start = sentence("Starting: {step}", step=step) if step else sentence("Starting")
             return sentence("{what}. {busy}", what=start, busy=busy) if busy else start
         case Ready():
-            return sentence("Ready. Nothing is computed until you say so.")
+            return sentence("Ready. Nothing is computed until you start it.")
         case Training(round=number):
             return _bounded(why, sentence("Training round {round}", round=number), now)
         case Answering(round=number):
-            return _bounded(why, sentence("Answering round {round}; nothing is trained", round=number), now)
+            return _bounded(why, sentence("Answering round {round}, without training", round=number), now)
         case Finishing(round=number, ends=True):
-            return sentence("Finishing round {round}, then ending", round=number)
+            return sentence("Finishing round {round}, then quitting", round=number)
         case Finishing(round=number):
             return sentence("Finishing round {round}, then pausing", round=number)
         case Paused(until=None):
@@ -207,12 +207,12 @@ def said(why: Why, now: float) -> Sentence:
             return sentence("Paused by your schedule until {time}", time=_moment(until, now))
         case InUse(minutes=minutes):
             return sentence(
-                "Paused while you use the computer, until {minutes} min without keyboard and mouse", minutes=minutes
+                "Paused while you use the computer, until {minutes} min without keyboard or mouse", minutes=minutes
             )
         case NotKept(text=text):
             return sentence("Waiting: {reason}", reason=text)
         case RoundsDone(round=number):
-            return sentence("Done: round {round} was the last one ordered", round=number)
+            return sentence("Done: round {round} was the last one you asked for", round=number)
         case Failed(text=text, failures=failures):
             return given_up(text, failures)
         case OnBattery(below=None):
@@ -220,17 +220,17 @@ def said(why: Why, now: float) -> Sentence:
         case OnBattery(below=below):
             return sentence("Paused: on battery, below {percent}%", percent=below or 0)
         case Metered():
-            return sentence("Paused, and out of the swarm: the link is metered")
+            return sentence("Paused, and out of the swarm: the connection is metered")
         case TooHot(limit=limit):
-            return sentence("Paused: hotter than {limit} degrees", limit=limit)
+            return sentence("Paused: hotter than {limit} °C", limit=limit)
         case ProgramRuns(name=name):
             return sentence("Paused while {program} runs", program=one_line(name, 60))
         case CardTaken(limit=limit):
             return sentence(
-                "Paused: other programs hold more than {percent}% of the graphics card's memory", percent=limit
+                "Paused: other programs use more than {percent}% of the graphics card's memory", percent=limit
             )
         case Ending():
-            return sentence("Ending")
+            return sentence("Shutting down")
 
 
 def in_english(why: Why, now: float) -> str:

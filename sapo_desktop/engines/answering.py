@@ -27,8 +27,8 @@ LOOKED_AT = "What is 17 + 25?"
 def no_numbers(model: str, what: str) -> ModelError:
     """What to say of a model that would go on answering by values that are no numbers."""
     return ModelError(
-        "The model in {folder} computes with values that are no numbers ({name}). Get it again, or choose another "
-        "model.",
+        "The model in {folder} computes with values that are not numbers ({name}). Download it "
+        "again, or choose another model.",
         folder=model,
         name=what,
     )

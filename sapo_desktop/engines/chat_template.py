@@ -148,7 +148,7 @@ def _between(prompt: str, texts: Sequence[str]) -> list[str]:
 
 
 def _changed() -> ModelError:
-    return ModelError(sentence("The model's chat template does not show the question as it is; choose another model."))
+    return ModelError(sentence("The model's chat template changes the question. Choose another model."))
 
 
 def _rendered(source: str, special: tuple[tuple[str, str], ...], messages: list[dict[str, str]]) -> str:
@@ -223,5 +223,5 @@ def _unreadable(reason: str) -> ModelError:
 
 def _unfit(reason: str) -> ModelError:
     return ModelError(
-        "The model's chat template does not take a question: {reason}. Choose another model.", reason=reason
+        "The model's chat template does not accept a question: {reason}. Choose another model.", reason=reason
     )

@@ -92,7 +92,7 @@ class Service(Generic[Load, Held]):
     def handle_aside(self, request: Request, progress: p.Progress, should_stop: ShouldStop) -> p.EngineReply:
         """Answer a question between two steps of what `handle` does."""
         if self._engine is None or self._kind.aside is None or not isinstance(request, p.Generate):
-            raise HostError(sentence("The engine was asked aside for what needs its turn."))
+            raise HostError(sentence("The engine got a request out of turn."))
         return self._kind.aside(self._engine, request, progress, should_stop)
 
     def stopped(self) -> bool:

@@ -97,7 +97,7 @@ def model_numbers(folder: Path) -> ModelNumbers:
         return ModelNumbers(int(config["vocab_size"]), int(config["max_position_embeddings"]))
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelError(
-            "The config.json in {folder} cannot be read: {reason}. Get the folder again, whole.",
+            "The config.json in {folder} cannot be read: {reason}. Download the folder again.",
             folder=str(folder),
             reason=str(error),
         ) from error
@@ -115,13 +115,13 @@ def load_tokenizer(folder: Path, bare: bool = False) -> ModelTokenizer:
     # The tokenizers library raises a bare Exception where its file is not whole.
     except Exception as error:
         raise ModelError(
-            "The tokenizer in {folder} cannot be read: {reason}. Get the folder again, whole.",
+            "The tokenizer in {folder} cannot be read: {reason}. Download the folder again.",
             folder=str(folder),
             reason=str(error),
         ) from error
     if backend.eos_token_id is None:
         raise ModelError(
-            "The tokenizer in {folder} names no end-of-sequence token. Choose another model.", folder=str(folder)
+            "The tokenizer in {folder} has no end-of-sequence token. Choose another model.", folder=str(folder)
         )
     return make_tokenizer(backend, frozenset(named))
 

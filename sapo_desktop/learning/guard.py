@@ -215,8 +215,8 @@ def _decide(action: Action, state: GuardState) -> Decision:
         learning_rate_factor=factor,
         remedy_left=REMEDY_EVALUATIONS if remains else 0,
     )
-    whole = sentence("No skill was lost for {count} held-out scores: learning continues as before.", count=_LASTED)
-    part = sentence("No skill was lost for {count} held-out scores: half of the caution ends.", count=_LASTED)
+    whole = sentence("No skill was lost for {count} held-out scores, so learning continues as before.", count=_LASTED)
+    part = sentence("No skill was lost for {count} held-out scores, so half of the caution ends.", count=_LASTED)
     return Decision(action=action, state=eased, reason=part if remains else whole)
 
 
@@ -240,8 +240,8 @@ def _roll_back(state: GuardState, score: float, fall: Fall, external_groups: int
             "{fewer} external groups a round instead of {count}", fewer=external_groups - less, count=external_groups
         )
     reason = sentence(
-        "The held-out score fell by {points} to {score}, {errors} standard errors of its own noise: back to checkpoint "
-        "{number}, with {remedy} for a while.",
+        "The held-out score fell by {points} to {score}, {errors} standard errors of its own noise. "
+        "The node goes back to checkpoint {number}, and uses {remedy} for a while.",
         points=f"{fall.points:.3f}",
         score=f"{score:.3f}",
         errors=f"{fall.errors:.1f}",

@@ -62,7 +62,7 @@ class HeldOutSet:
             and (not tasks or question.task in tasks or family_of(question.task) in tasks)
         ]
         if not found:
-            raise UsageError("None of the held-out questions is of the level {level}.", level=level)
+            raise UsageError("No held-out question has the level {level}.", level=level)
         return HeldOutSet(self.which, found)
 
     @property

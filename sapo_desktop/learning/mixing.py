@@ -50,7 +50,7 @@ def mix_share(mix: str, groups: int) -> MixShare:
     and shared, and external ones are scaled to what own ones weigh."""
     local_text, _, external_text = mix.partition("/")
     if not (local_text.isdigit() and external_text.isdigit()) or int(local_text) + int(external_text) == 0:
-        raise UsageError("A mix is written like 6/2 (own/external groups), not '{mix}'.", mix=mix)
+        raise UsageError("'{mix}' is not a mix. Write it like 6/2 (own/external groups).", mix=mix)
     local, external = int(local_text), int(external_text)
     wanted_external = min(round(groups * external / (local + external)), groups - 1)
     return MixShare(local=groups - wanted_external, external=wanted_external)

@@ -67,6 +67,8 @@ async def training_questions(
     if len(done) < len(tasks):
         lacking = next(task for task, question in zip(tasks, found, strict=True) if question is None)
         raise TaskError(
-            "None of {count} questions of {task} may be trained on. Choose other tasks.", task=str(lacking), count=tries
+            "None of {count} questions of {task} may be used for training. Choose other tasks.",
+            task=str(lacking),
+            count=tries,
         )
     return done

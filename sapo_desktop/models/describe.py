@@ -58,7 +58,7 @@ def _folder(path: Path) -> Model:
             pass
         case _:
             raise ModelError(
-                "{path} does not describe a model: it names no architecture or context. Choose another one.",
+                "{path} does not describe a model: it has no architecture or context. Choose another one.",
                 path=str(path / "config.json"),
             )
     shape, shipped = shape_of(config), path == starter_folder()

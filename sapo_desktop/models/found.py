@@ -81,7 +81,7 @@ class _Finds:
     def unfinished(self, path: Path) -> None:
         """Something that the program has not written to its end."""
         self.notes.append(
-            sentence("{program} has not finished {path}: let it finish there.", program=self.program, path=str(path))
+            sentence("{program} has not finished {path}. Let it finish there.", program=self.program, path=str(path))
         )
 
     def _add(self, name: str, path: Path, kind: ModelKind, size: int, why: Text) -> None:

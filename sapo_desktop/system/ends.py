@@ -67,9 +67,9 @@ def _why(mark: Mark) -> Text:
     if mark.cause:
         return mark.cause
     if mark.boot != _boot():
-        return sentence("the computer was restarted, or lost its power")
+        return sentence("the computer was restarted, or lost power")
     if memory_kills() > mark.memory_kills:
-        return sentence("it was killed, maybe as the computer ran out of memory")
+        return sentence("it was killed, perhaps because the computer ran out of memory")
     return sentence("it was killed, or crashed")
 
 

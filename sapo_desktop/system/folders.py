@@ -158,7 +158,7 @@ class DataFolder(msgspec.Struct, frozen=True):
         value = _kept(path, lambda: secrets.token_bytes(SECRET_BYTES))
         if len(value) != SECRET_BYTES:
             raise FolderError(
-                "{path} holds {count} bytes instead of {expected}; remove it and a new one is drawn.",
+                "{path} holds {count} bytes instead of {expected}. Delete it, and a new one is created.",
                 path=str(path),
                 count=len(value),
                 expected=SECRET_BYTES,
@@ -185,7 +185,7 @@ def check_private(folder: Path) -> None:
     info = folder.lstat()
     if stat.S_ISLNK(info.st_mode) or not stat.S_ISDIR(info.st_mode):
         raise FolderError(
-            "{folder} is a link or a file where a folder of our own must be; remove it.", folder=str(folder)
+            "{folder} is a link or a file, but must be a folder of this app. Remove it.", folder=str(folder)
         )
     if sys.platform != "win32":
         _check_owner_and_mode(folder, info)
@@ -217,10 +217,14 @@ def explained(error: OSError, root: Path) -> FolderError:
             reason=str(error.strerror),
         )
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return FolderError("The disk of the data folder {folder} is full; make room, or use --data.", folder=str(root))
+        return FolderError(
+            "The disk of the data folder {folder} is full. Free some space, or use --data with another folder.",
+            folder=str(root),
+        )
     if error.errno in (errno.ENOTDIR, errno.EEXIST):
         return FolderError(
-            "{path} is a file where a folder must be; move it or use --data.", path=str(error.filename or root)
+            "{path} is a file but must be a folder. Move it, or use --data with another folder.",
+            path=str(error.filename or root),
         )
     return FolderError(
         "The data folder {folder} cannot be used ({reason}). Use another one with --data.",
@@ -234,17 +238,19 @@ def _check_not_open_to_all(root: Path) -> None:
     mode = root.stat().st_mode
     if sys.platform != "win32" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
         raise FolderError(
-            "Every user of this computer can write to {folder}; `chmod o-w` it, or use --data.", folder=str(root)
+            "Every user of this computer can write to {folder}. Run `chmod o-w` on it, or use --data "
+            "with another folder.",
+            folder=str(root),
         )
 
 
 def _check_owner_and_mode(folder: Path, info: os.stat_result) -> None:
     if sys.platform != "win32" and info.st_uid != os.geteuid():
-        raise FolderError("{folder} belongs to another user; use --data with a folder of your own.", folder=str(folder))
+        raise FolderError("{folder} belongs to another user. Use --data with a folder of your own.", folder=str(folder))
     if stat.S_IMODE(info.st_mode) & 0o077:
         raise FolderError(
-            "Other users of this computer can enter {folder}; run `chmod 700` on it, or use --data with a "
-            "folder on a disk that knows permissions.",
+            "Other users of this computer can enter {folder}. Run `chmod 700` on it, or use --data with "
+            "a folder on a disk that supports permissions.",
             folder=str(folder),
         )
 
@@ -267,7 +273,7 @@ def _restrict_to_user(folder: Path) -> None:
         done = windows_programs.ask("icacls.exe", str(folder), "/inheritance:r", "/grant:r", *rights)
     if user is None or done.returncode != 0:
         raise FolderError(
-            "Access to {folder} could not be limited to you: use another folder with --data. The reason: {reason}",
+            "Access to {folder} could not be limited to you. Use --data with another folder. The reason: {reason}",
             folder=str(folder),
             reason=done.stderr.strip(),
         )
@@ -281,7 +287,7 @@ def _kept(path: Path, draw: Callable[[], bytes]) -> bytes:
         return read_bytes(path, LONGEST_SECRET)
     except UnfitFile as error:
         raise FolderError(
-            "{path} cannot be used ({reason}); remove it and a new one is drawn.",
+            "{path} cannot be used ({reason}). Delete it, and a new one is created.",
             path=str(path),
             reason=str(error.strerror),
         ) from error

@@ -28,7 +28,7 @@ from sapo_desktop.system.secrets.system_keyring import SERVICE, SystemKeyring, o
 Where = Literal["keyring", "file", "session"]
 SHORTEST_PASSPHRASE = 8
 UNLOCK = sentence(
-    "Unlock it in the system's password program, or keep the identity in a file that a passphrase closes.",
+    "Unlock it in the system's password program, or keep the identity in a file protected by a passphrase.",
     in_terminal="sapo-desktop identity protect",
 )
 """What to do where the keyring stays closed."""
@@ -89,7 +89,7 @@ class Keeper:
         if self.needs_passphrase:
             if passphrase is None:
                 raise PassphraseNeeded(
-                    "The {name} in {path} is closed. Give its passphrase.",
+                    "The {name} in {path} is locked. Enter its passphrase.",
                     name=_WORDS[self._name],
                     path=str(self._file),
                 )
@@ -119,8 +119,8 @@ class Keeper:
         if backend is None:
             if self._file.is_file():
                 raise PassphraseNeeded(
-                    "There is no keyring here, and the old key is in {path}. Give a passphrase to keep "
-                    "the new one there.",
+                    "There is no keyring here, and the old key is in {path}. Enter a passphrase to keep the new "
+                    "one there.",
                     path=str(self._file),
                 )
             return Identity(seed, "session")
@@ -133,7 +133,7 @@ class Keeper:
             return read_bytes(self._file, LONGEST_SEALED)
         except UnfitFile as error:
             raise IdentityError(
-                "{path} is no exported identity ({reason}): name the file that `identity export` wrote.",
+                "{path} is not an exported identity ({reason}). Choose the file that `identity export` wrote.",
                 path=str(self._file),
                 reason=str(error.strerror),
             ) from error
@@ -151,11 +151,11 @@ class Keeper:
             seed = b""
         if len(seed) != 32:
             said: Text = sentence(
-                "What the keyring holds for '{service}' is no {name}.", service=SERVICE, name=_WORDS[self._name]
+                "The keyring's entry for '{service}' is not a valid {name}.", service=SERVICE, name=_WORDS[self._name]
             )
             if self._name == "identity":
                 said = joined(
-                    [said, sentence("Make a new one to continue sharing.", in_terminal="sapo-desktop identity new")]
+                    [said, sentence("Create a new one to continue sharing.", in_terminal="sapo-desktop identity new")]
                 )
             raise IdentityError(said)
         return seed
@@ -185,14 +185,16 @@ def unseal(content: bytes, passphrase: str) -> bytes:
         sealed = msgspec.msgpack.decode(content, type=_Sealed)
     except UNREADABLE as error:
         raise IdentityError(
-            sentence("This is no exported identity, or it is damaged: name the file that `identity export` wrote.")
+            sentence(
+                "This is not an exported identity, or it is damaged. Choose the file that `identity export` wrote."
+            )
         ) from error
     try:
         seed = _box(passphrase, sealed.salt).decrypt(sealed.box)
     except (CryptoError, ValueError) as error:  # ValueError: a box too short to hold anything
-        raise IdentityError(sentence("The passphrase is wrong, or the file is damaged. Give it once more.")) from error
+        raise IdentityError(sentence("The passphrase is wrong, or the file is damaged. Enter it again.")) from error
     if len(seed) != 32:
-        raise IdentityError(sentence("This identity is damaged: export it again where it came from."))
+        raise IdentityError(sentence("This identity is damaged. Export it again where it came from."))
     return seed
 
 

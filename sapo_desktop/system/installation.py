@@ -61,7 +61,7 @@ def payload(root: Path = ROOT) -> Payload | None:
         return msgspec.json.decode(read_bytes(path, _LONGEST), type=Payload)
     except (OSError, *UNREADABLE) as error:
         raise SapoError(
-            "{path} is damaged ({reason}): install SAPO Desktop again.", path=str(path), reason=str(error)
+            "{path} is damaged ({reason}). Install SAPO Desktop again.", path=str(path), reason=str(error)
         ) from error
 
 

@@ -75,7 +75,7 @@ def die_with_parent(parent: int) -> None:
             raise OSError(code, f"prctl(PR_SET_PDEATHSIG) failed: {os.strerror(code)}")
     # The parent may have died before the call above; a child of someone else has nobody to serve.
     if sys.platform != "win32" and os.getppid() != parent:
-        raise SystemExit("The process that started this one is gone.")
+        raise SystemExit("The process that started this one has stopped.")
 
 
 def give_memory_first() -> None:
@@ -317,18 +317,18 @@ def exit_reason(code: int, *, over_limit: bool = False, out_of_memory: bool = Fa
     of memory that it is under was reached (system/desktop/ceiling.py). `out_of_memory`: whether the kernel ended
     processes because memory ran out, since the child was asked for what it did last."""
     if code >= 0:
-        return sentence("it ended with exit code {code}", code=str(code))
+        return sentence("it stopped with exit code {code}", code=str(code))
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
     if name == "SIGKILL" and over_limit:
-        return sentence("it was killed (SIGKILL): this node went over the memory that you allow (memory_most)")
+        return sentence("it was killed (SIGKILL), because this node exceeded the memory that you allow (memory_most)")
     if name == "SIGKILL" and out_of_memory:
-        return sentence("it was killed (SIGKILL), as the computer ran out of memory")
+        return sentence("it was killed (SIGKILL), because the computer ran out of memory")
     if name == "SIGKILL":
-        return sentence("it was killed (SIGKILL): maybe the computer ran out of memory")
-    return sentence("it was ended by {name}", name=name)
+        return sentence("it was killed (SIGKILL), perhaps because the computer ran out of memory")
+    return sentence("it was stopped by {name}", name=name)
 
 
 def _signal_group(pid: int, number: int) -> None:

@@ -156,13 +156,13 @@ def load_catalogue(path: Path) -> Catalogue:
         return Catalogue(families=tuple(_family(name, entry) for name, entry in entries.items()))
     except OSError as error:
         raise TaskError(
-            "The task catalogue {path} cannot be read ({reason}): install SAPO Desktop again.",
+            "The task catalogue {path} cannot be read ({reason}). Install SAPO Desktop again.",
             path=str(path),
             reason=str(error.strerror),
         ) from error
     except (ValueError, RecursionError) as error:  # tomllib's and msgspec's errors are ValueErrors
         raise TaskError(
-            "The task catalogue {path} is not well formed ({reason}): install SAPO Desktop again.",
+            "The task catalogue {path} is not well formed ({reason}). Install SAPO Desktop again.",
             path=str(path),
             reason=str(error),
         ) from error

@@ -44,8 +44,8 @@ def require_fixed_hashing() -> None:
     if sys.flags.hash_randomization or sys.flags.ignore_environment:
         raise TaskError(
             sentence(
-                "The examiner must run with PYTHONHASHSEED=0: with another hash seed some tasks ask other "
-                "questions. Start it through `sapo_desktop.worker.hosts.host`, which sets it."
+                "The examiner must run with PYTHONHASHSEED=0; otherwise some tasks ask other questions. "
+                "Start it through `sapo_desktop.worker.hosts.host`, which sets it."
             )
         )
 
@@ -151,7 +151,9 @@ class Examiner:
                 entry = dataset[0]
         except TimeLimitReached as error:
             raise TaskError(
-                "The question {task} with seed {seed} took too long to make and is left out.", task=task, seed=str(seed)
+                "Making the question {task} with seed {seed} took too long, so it is left out.",
+                task=task,
+                seed=str(seed),
             ) from error
         except Exception as error:  # a library's generator may raise anything, e.g. on a division by zero
             raise TaskError(
@@ -198,8 +200,8 @@ def _create_dataset(family: Family, level: Level) -> Any:
         return dataset
     except (TypeError, ValueError, AssertionError) as error:
         raise TaskError(
-            "The task '{task}' in the catalogue does not fit reasoning_gym {version} ({reason}): set SAPO "
-            "Desktop up again.",
+            "The task '{task}' in the catalogue does not fit reasoning_gym {version} ({reason}). Set "
+            "SAPO Desktop up again.",
             task=f"{family.name}/{level.name}",
             version=library_version(),
             reason=str(error),

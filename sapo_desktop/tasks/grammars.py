@@ -199,9 +199,9 @@ FORMS: Mapping[str, Text] = MappingProxyType(
         "integer": sentence("a whole number, like 42"),
         "decimal": sentence("a number, like -1.5"),
         "decimal_comma": sentence("a number with a decimal comma, like -1,5"),
-        "digits": sentence("a numeral in the base that is asked for, like 1f"),
+        "digits": sentence("a number in the requested base, like 1f"),
         "word": sentence("one word"),
-        "capitals": sentence("words of letters alone, like NEW ORDER"),
+        "capitals": sentence("words of letters only, like NEW ORDER"),
         "digits_row": sentence("a row of whole numbers, like 0 1 2"),
         "matrix": sentence("rows of whole numbers, like [[0, 1], [1, 0]]"),
         "fraction": sentence("a fraction, like 3/4"),
@@ -229,6 +229,6 @@ def parse_exactly(grammar: str, text: str) -> str | None:
     """The same, with nothing written around it."""
     if grammar not in GRAMMARS:
         raise TaskError(
-            "There is no answer grammar '{name}'; known are {known}.", name=grammar, known=", ".join(GRAMMARS)
+            "There is no answer grammar '{name}'. Known ones: {known}.", name=grammar, known=", ".join(GRAMMARS)
         )
     return GRAMMARS[grammar](text.strip()) if len(text) <= MAX_ANSWER else None

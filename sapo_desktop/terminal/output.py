@@ -44,7 +44,7 @@ def written() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise SapoError(f"What was printed could not be written: {error.strerror}.") from error
+        raise SapoError(f"The output could not be written: {error.strerror}.") from error
 
 
 class Output:

@@ -48,7 +48,7 @@ def _next_steps(view: Dashboard, data_option: str, only_now: Mapping[str, str]) 
         ("score it", f"sapo-desktop eval{data_option}"),
     ]
     if view.has_learned:
-        steps.append(("take it along", f"sapo-desktop export --format merged --to my-model{data_option}"))
+        steps.append(("export it", f"sapo-desktop export --format merged --to my-model{data_option}"))
     return steps
 
 

@@ -30,7 +30,7 @@ def swarm_lines(swarm: SwarmInfo) -> list[str]:
     if swarm.state not in ("alone", "linked"):
         return lines
     lines.append(
-        f"Groups    {swarm.published:,} shared, {swarm.drawn:,} drawn, {swarm.taken:,} of them fit; "
+        f"Groups    {swarm.published:,} shared, {swarm.drawn:,} drawn, {swarm.taken:,}of them suitable; "
         f"{swarm.pool:,} in the pool"
     )
     if swarm.used_total:
@@ -45,7 +45,7 @@ def _trouble_lines(swarm: SwarmInfo) -> list[str]:
     lines = [f"Address   {text}" for text in swarm.partings.values() if str(text) not in str(swarm.reason)]
     for address, since in swarm.silent.items():
         when = time.strftime("%A %H:%M", time.localtime(since))
-        lines.append(f"Address   {address}: nobody answers since {when}")
+        lines.append(f"Address   {address}: no answer since {when}")
     lines += [f"Note      {notice}" for notice in (*swarm.warnings, *swarm.notices)]
     for kind in ("invalid", "unverifiable", "ignored"):
         if reasons := swarm.refused.get(kind):
@@ -86,8 +86,8 @@ def _backbone_lines(backbone: BackboneInfo) -> list[str]:
     states = {
         "connecting": "connecting",
         "connected": f"connected; {amount(backbone.relays, 'other relay')} heard",
-        "isolated": "NATS is away: this relay serves on alone, and tries again by itself",
-        "refused": "NATS refuses the credentials: this relay serves on alone. Fix the file of --backbone-credentials, "
+        "isolated": "NATS is unreachable: this relay continues alone, and tries again automatically",
+        "refused": "NATS refuses the credentials: this relay continues alone. Fix the file of --backbone-credentials, "
         "and start the relay again",
     }
     counts = f"          {backbone.groups_in:,} groups from there, {backbone.groups_out:,} to there"

@@ -16,7 +16,7 @@ _SECONDS_BETWEEN = 10.0
 """Between two plain lines of one stage."""
 _STAGES: dict[Stage, str] = {
     "asking": "asking the hub",
-    "checking": "checking what is there",
+    "checking": "checking existing files",
     "fetching": "downloading",
     "waiting": "waiting",
     "copying": "copying",

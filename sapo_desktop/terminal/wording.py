@@ -23,7 +23,7 @@ def parse_duration(text: str) -> float:
     """Seconds in `90s`, `15m`, `1h`, `1h30m`, `2d`; UsageError for anything else or more than a year."""
     match = _DURATION.fullmatch(text.strip().lower().replace(" ", ""))
     if match is None or not any(match.groups()):
-        raise UsageError(f"{text!r} is not a duration: write 90s, 15m, 1h or 1h30m.")
+        raise UsageError(f"{text!r} is not a duration. Write 90s, 15m, 1h or 1h30m.")
     seconds = sum(float(part) * unit for part, unit in zip(match.groups(), _UNITS.values(), strict=True) if part)
     if not 0 < seconds <= _LONGEST:
         raise UsageError(f"{text!r} is not a duration between a second and a year.")

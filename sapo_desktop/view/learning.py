@@ -20,7 +20,7 @@ def learning_sentence(view: View) -> Text:
     count = view.curves.held_out().questions
     none_solved = sentence("None of {count} questions solved yet.", count=count) if count and now == 0 else ""
     if form is not None and (gain is None or gain.low <= 0):
-        learns = sentence("Learns how to answer: {readable}% readable.", readable=_of_100(form))
+        learns = sentence("It is learning how to answer: {readable}% readable.", readable=_of_100(form))
         return joined([learns, none_solved]) if none_solved else learns
     if now is None and base is None:
         return sentence("Not known yet: no score so far.")
@@ -73,10 +73,10 @@ def time_sentence(view: View) -> Text:
     if not view.at_work:
         return ""
     if view.phase == "evaluate":
-        return sentence("The next score is being taken.")
+        return sentence("The next score is being measured.")
     left, score = round_left(view), score_left(view)
     if left is None:
-        return sentence("How long a round takes is known after the first one of this model.")
+        return sentence("The time per round is known after this model's first round.")
     this = (
         sentence("This round: about {time} left.", time=Left(seconds=left))
         if left

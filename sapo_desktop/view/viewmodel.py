@@ -51,10 +51,10 @@ Face = Literal["working", "paused", "silo", "attention"]
 
 PHASE_WORDS: dict[Phase, str] = {
     "waiting": "Waiting",
-    "draw": "Drawing peers' answers",
-    "questions": "Setting questions",
+    "draw": "Choosing peers' answers",
+    "questions": "Making questions",
     "generate": "Answering",
-    "mark": "Marking",
+    "mark": "Scoring",
     "share": "Sharing",
     "train": "Learning",
     "checkpoint": "Saving",

@@ -96,7 +96,7 @@ async def assemble(
         SapoError: the folder, the model or a setting cannot be used; the hosts that were started have ended.
     """
     levels = group_levels(parse_tasks(catalogue, still_there(catalogue, settings.tasks)))
-    on_step(sentence("looking at what was learned before, step 1 of 4"))
+    on_step(sentence("reading what was learned before, step 1 of 4"))
     keeper = _keeper(folder)
     newest = await keeper.back_to_newest()
     model = await asyncio.to_thread(find_model, settings.model, models_folder(settings))
@@ -107,7 +107,7 @@ async def assemble(
     handed_over = hand_over(catalogue, folder.cache / "catalogue.json")
     readable = await asyncio.to_thread(to_read, model.path, models_folder(settings))
     hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy, settings.device, handed_over, readable)
-    on_step(sentence("loading what answers and what marks, step 2 of 4"))
+    on_step(sentence("loading the engine and the examiner, step 2 of 4"))
     async with contextlib.AsyncExitStack() as undo:
         engine, examining = await start_both(hosting, model, settings, plan)
         undo.push_async_callback(examining.stop)
@@ -144,7 +144,7 @@ async def assemble(
             node.show.notice("info", text)
         for text in await too_long(engine, examiner, catalogue, levels):
             node.show.notice("warning", text)
-        on_step(sentence("getting ready for the first round, step 4 of 4"))
+        on_step(sentence("preparing the first round, step 4 of 4"))
         await _begin_run(node, _manifest(node, _catalogue_key(catalogue)), resumed=newest.checkpoint is not None)
         if beginning.another_model:
             await _keep_beginning(node, settings.model, beginning)
@@ -252,13 +252,12 @@ async def _keep_beginning(node: Node, model: str, beginning: _Beginning) -> None
     node.show.notice(
         "info",
         sentence(
-            "{model} continues where it was left. What the model before it learned is kept, for when that is chosen "
-            "again.",
+            "{model} continues where it stopped. What the previous model learned is kept in case you choose it again.",
             model=model,
         )
         if beginning.checkpoint is not None
         else sentence(
-            "{model} begins at its base. What the model before it learned is kept, for when that is chosen again.",
+            "{model} starts untrained. What the previous model learned is kept in case you choose it again.",
             model=model,
         ),
     )
@@ -293,7 +292,7 @@ async def _begin_run(node: Node, manifest: RunManifest, *, resumed: bool) -> Non
     before = await node.keeper.call(history.last_manifest)
     if resumed and before and (changed := differs(before, manifest)):
         node.show.notice(
-            "info", sentence("Going on under other conditions than before: {changes}.", changes=[*changed])
+            "info", sentence("Continuing under different conditions than before: {changes}.", changes=[*changed])
         )
     await node.status.begin_run(manifest, node.keeper)
     node.keeper.latest = await node.keeper.call(history.latest)  # another model's scores are none of this one's

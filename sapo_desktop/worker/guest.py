@@ -163,7 +163,7 @@ class Others:
         if self._share is None:
             return ""
         return sentence(
-            "Other programs take {share}% of the processor: this waits its turn.", share=round(100 * self._share)
+            "Other programs use {share}% of the processor, so this takes longer.", share=round(100 * self._share)
         )
 
 
@@ -287,7 +287,7 @@ class Guest:
     async def _look(self) -> None:
         node = self._node
         here = await asyncio.to_thread(self._see, node.settings)
-        text = sentence("{reason} Settings that depend on it do nothing.", reason=here.idle_unknown)
+        text = sentence("{reason} Settings that depend on it have no effect.", reason=here.idle_unknown)
         self._tell_once("idle", here.idle_unknown, "warning", text)
         self.meter.look(node.settings)
         node.orders.see(here, self._others.look(self.meter.cpu))
@@ -312,7 +312,8 @@ class Guest:
         if not self._awake.follow(wanted) and not self._told_asleep:
             self._told_asleep = True
             text = sentence(
-                "Nothing here can keep the computer awake: it may go to sleep, unless its power settings say otherwise."
+                "The app cannot keep this computer awake, so it may go to sleep, unless its power settings "
+                "prevent that."
             )
             self._node.show.notice("warning", text)
 
@@ -322,7 +323,7 @@ class Guest:
         most = int(node.settings.memory_most * 1e9)
         if await asyncio.to_thread(self._ceiling.follow, most):
             self._renew()
-        text = sentence("{reason} So memory_most is watched here, not held.", reason=self._ceiling.refused)
+        text = sentence("{reason} So memory_most is watched here, not enforced.", reason=self._ceiling.refused)
         self._tell_once("ceiling", self._ceiling.refused, "info", text)
         long_ago = node.gate.asleep_for >= 60 * MEMORY_BACK_MINUTES
         if long_ago and any(host.pid is not None for host in node.hosts):
@@ -332,7 +333,7 @@ class Guest:
             return
         elif most and held > most:
             text = sentence(
-                "This node holds {held} of memory, and memory_most allows {most}.",
+                "This node uses {held} of memory, but memory_most allows {most}.",
                 held=Size(bytes=held),
                 most=Size(bytes=most),
             )
@@ -350,14 +351,14 @@ class Guest:
         if not most or held <= (limit_of(most) if unchanged else most):
             return
         text = sentence(
-            "This node holds {held} of the graphics card's memory, and card_memory_most allows {most}.",
+            "This node uses {held} of the graphics card's memory, but card_memory_most allows {most}.",
             held=Size(bytes=held),
             most=Size(bytes=most),
         )
         if unchanged:
             await node.shrink(text)
         else:  # a node that is put together by it is to come anyway, and is fitted to it
-            node.show.notice("info", sentence("{reason} The current round is left out for it.", reason=text))
+            node.show.notice("info", sentence("{reason} The current round is skipped.", reason=text))
             self._renew_at_once()
 
     async def _bound_disk(self) -> None:
@@ -378,8 +379,8 @@ class Guest:
         if not tidied:
             self.meter.disk = await asyncio.to_thread(bytes_in, places)
         text = sentence(
-            "This node and the models take {held} of disk, disk_gigabytes allows {most}, and "
-            "nothing more can be spared: raise it, or remove a model.",
+            "This node and the models take {held} of disk, but disk_gigabytes allows {most}, and nothing "
+            "more can be deleted. Raise it, or remove a model.",
             in_terminal="sapo-desktop models",
             held=Size(bytes=self.meter.disk),
             most=Size(bytes=most),
@@ -393,7 +394,7 @@ class Guest:
             self.meter.disk = await self._node.keeper.tidy(most, places)
         except SapoError as error:
             text = sentence(
-                "{reason} Not all could be deleted for disk_gigabytes; the node tries again in 5 minutes.",
+                "{reason} Not enough could be deleted for disk_gigabytes. The node tries again in 5 minutes.",
                 reason=error.text,
             )
             self._tell_once("tidy", error.text, "warning", text)

@@ -63,8 +63,9 @@ async def own_too_long(engine: Engine, family: Family) -> list[Text]:
     shown = sentence("at least {count}", count=count) if count == CHECKED else f"{count:,}"
     return [
         sentence(
-            "{name}: {count} of {all} questions are too long for this model and are left out. It reads {context} "
-            "tokens at once, and the longest has {longest}. Shorten them, or choose another model.",
+            "{name}: {count} of {all} questions are too long for this model and are left out. Its "
+            "context is {context} tokens, and the longest question has {longest}. Shorten them, or "
+            "choose another model.",
             name=family.name,
             count=shown,
             all=len(questions),
@@ -92,8 +93,8 @@ async def too_long(engine: Engine, examiner: Examiner, catalogue: Catalogue, lev
     found = {question.task for question, prompt in zip(questions, prompts, strict=True) if len(prompt) > most}
     if found:
         text = sentence(
-            "This model reads {context} tokens at once. Questions of {count} of {all} tasks are longer, and are left "
-            "out: {tasks}. Choose other tasks, or another model.",
+            "This model has a context of {context} tokens. Questions of {count} of {all} tasks are "
+            "longer and are left out: {tasks}. Choose other tasks, or another model.",
             context=engine.loaded.context,
             count=len(found),
             all=len(tasks),

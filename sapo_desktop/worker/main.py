@@ -206,7 +206,7 @@ class Worker:
     def tell_of_end(self, reason: Text) -> None:
         """The worker before this one did not end by itself."""
         text = sentence(
-            "The node that ran here last did not end normally: {reason}. It continues from the last checkpoint.",
+            "The node that ran here last was interrupted: {reason}. It continues from the last checkpoint.",
             reason=reason,
         )
         log.error("%s", text)
@@ -272,7 +272,7 @@ class Worker:
         ran_by = replaced.node.settings if replaced else self._settings
         if isinstance(error, SapoError) and needs_renewal(ran_by, self._settings):
             self._go_back_to(ran_by)
-            said = sentence("{reason} The node continues with the settings from before.", reason=error.text)
+            said = sentence("{reason} The node keeps the previous settings.", reason=error.text)
             return await self._build(ending, said, replaced)
         self._ready.set_exception(error)
         return self._ready.exception()
@@ -411,7 +411,7 @@ class Worker:
         """Tell the clients why the worker ends."""
         error = error or self._abandoned
         if error is None:
-            self._server.publish(Stopping(failed=False, reason=sentence("Ended as asked.")))
+            self._server.publish(Stopping(failed=False, reason=sentence("Stopped as requested.")))
             return 0
         if isinstance(error, SapoError):
             self._server.publish(Stopping(failed=True, reason=error.text, kind=type(error).__name__))
@@ -455,12 +455,12 @@ class Worker:
     async def _handle(self, client: Client, request: Request) -> Reply:
         taken = self._adopted or self._server.others(client)
         if isinstance(request, Quit) and client.owner and taken and self._only_served:
-            raise UsageError(sentence("The node continues for others."))
+            raise UsageError(sentence("The node keeps running for its other users."))
         if isinstance(request, StartRounds):
             self._only_served = False
         if isinstance(request, Quit) and not self._ready.done():
             self._quit.set()
-            return Ok(text=sentence("Ending."))
+            return Ok(text=sentence("Stopping."))
         if isinstance(request, GetStatus) and not request.wait and not self._ready.done():
             return StartingStatus(
                 why=self._starting,

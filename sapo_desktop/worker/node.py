@@ -193,9 +193,11 @@ class Node:
         """Put a checkpoint's adapter back in; rounds count on. The round in hand is discarded."""
         target = await self.find_checkpoint(name)
         if not self.engine.trains:
-            raise UsageError(sentence("This node only answers, with the base model: there is nothing to go back to."))
+            raise UsageError(
+                sentence("This node only answers, with the base model, so there is no checkpoint to go back to.")
+            )
         if target is None and self.counters.round == 0:
-            raise UsageError(sentence("Nothing was trained yet: the node still is at its base."))
+            raise UsageError(sentence("Nothing was trained yet: the node still has its base model."))
         # To its end even where the client leaves: half of it is an adapter that no checkpoint holds.
         return await self._to_its_end(self._put_in(target))
 
@@ -254,11 +256,12 @@ class Node:
         """The node holds more memory than it may, as `too_much` says: load the model anew, with less at once."""
         if not self.relief.ask_less():
             text = sentence(
-                "{reason} There is nothing left to do less of: raise it, or choose a smaller model.", reason=too_much
+                "{reason} No further reduction is possible. Raise the limit, or choose a smaller model.",
+                reason=too_much,
             )
             self.orders.fail(Failed(text=text, failures=1))
         else:
-            text = sentence("{reason} The model is reloaded, with less at once.", reason=too_much)
+            text = sentence("{reason} The model is reloaded with smaller batches.", reason=too_much)
         self.show.notice("warning", text)
         await self.put_away()
 
@@ -270,7 +273,7 @@ class Node:
         found = await self.keeper.call(self.keeper.store.get, str(best) if name == "best" and best else name)
         if found is not None and found.counters.model != self.counters.model:
             raise CheckpointError(
-                "Checkpoint {number} is of another model: choose that model first.", number=found.number
+                "Checkpoint {number} belongs to another model. Choose that model first.", number=found.number
             )
         return found
 
@@ -405,7 +408,7 @@ class Node:
         if reason is not None and not told:
             self.show.notice(
                 "error",
-                sentence("{reason} What was learned waits, and the node continues automatically.", reason=reason),
+                sentence("{reason} What was learned is not lost, and the node continues automatically.", reason=reason),
             )
 
     @contextlib.asynccontextmanager

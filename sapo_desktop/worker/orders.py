@@ -39,7 +39,7 @@ _STATES = {
     NodeState.STARTING: sentence("starting"),
     NodeState.IDLE: sentence("idle"),
     NodeState.STOPPING: sentence("stopping"),
-    NodeState.FAILED: sentence("failed"),
+    NodeState.FAILED: sentence("stopped after errors"),
 }
 """Those in which some orders make no sense."""
 _RESUME, _PAUSE, _FINISH = sentence("resume"), sentence("pause"), sentence("finish")
@@ -51,9 +51,9 @@ _SENSELESS = {
 
 _THEN = {
     NodeState.IDLE: sentence("Nothing is computed anyway."),
-    NodeState.FAILED: sentence("It computes nothing until you let it continue."),
+    NodeState.FAILED: sentence("It computes nothing until you resume it."),
     NodeState.STARTING: sentence("Wait until it has started."),
-    NodeState.STOPPING: sentence("Start it again once it has ended."),
+    NodeState.STOPPING: sentence("Start it again once it has stopped."),
 }
 """What to do where an order makes no sense."""
 
@@ -256,7 +256,7 @@ class Orders:
     def start(self, rounds: int | None) -> None:
         """Begin training, or go on; `rounds` more, or until told."""
         if rounds is not None and rounds < 1:
-            raise UsageError("Rounds are counted from 1, not {count}.", count=rounds)
+            raise UsageError("Round numbers start at 1, not {count}.", count=rounds)
         self._check(_RESUME)
         self._begin(rounds, None)
 
@@ -460,8 +460,7 @@ class Orders:
     def _not_written(self, error: OSError) -> None:
         self._on_disk = None  # so that the next order tries again
         text = sentence(
-            "It is done, but could not be saved ({error}): the next start may not know of it. Look "
-            "whether the disk is full.",
+            "Done, but not saved ({error}). The next start may not know of it. Check whether the disk is full.",
             error=error.strerror or str(error),
         )
         self._notify("warning", text)

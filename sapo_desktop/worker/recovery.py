@@ -73,7 +73,9 @@ class Recovery:
                 await node.gate.wait()
                 self._failures = 0
             else:
-                node.show.notice("warning", sentence("{reason} Going on from the last checkpoint.", reason=error.text))
+                node.show.notice(
+                    "warning", sentence("{reason} The node continues from the last checkpoint.", reason=error.text)
+                )
                 if not short_of_memory:  # what asks for less need not wait
                     await asyncio.sleep(min(_LONGEST_BACK_OFF, 2.0 ** (self._failures - 1) - 1))
             try:

@@ -38,7 +38,10 @@ class Relief:
         if plan.batch > 1:
             plan.bound(batch=plan.batch // 2)
             self._show.notice(
-                "info", sentence("At most {count} answers are given at once, as memory allows.", count=plan.batch)
+                "info",
+                sentence(
+                    "The model gives at most {count} answers at once, the most that fits into memory.", count=plan.batch
+                ),
             )
         if micro_batch > 1:
             self.remember_micro_batch(micro_batch // 2)
@@ -50,7 +53,8 @@ class Relief:
             self._engine.plan.bound(micro_batch=fitted)
             self._status.counters = msgspec.structs.replace(self._status.counters, micro_batch=fitted)
             self._show.notice(
-                "info", sentence("Answers are trained on {count} at a time, as memory allows.", count=fitted)
+                "info",
+                sentence("Training uses {count} answers at a time, the most that fits into memory.", count=fitted),
             )
 
     def shorter_answers(self) -> bool:
@@ -61,7 +65,10 @@ class Relief:
         self._status.shorten_answers(tokens)
         self._show.notice(
             "warning",
-            sentence("Not enough memory for one answer at a time: answers are cut at {count} tokens.", count=tokens),
+            sentence(
+                "There is not enough memory for even one full answer at a time, so answers are cut at {count} tokens.",
+                count=tokens,
+            ),
         )
         return True
 
@@ -91,7 +98,7 @@ class Relief:
         self._show.notice(
             "warning",
             sentence(
-                "{reason} Going on with {model}: choose it to keep it.",
+                "{reason} The node continues with {model}. Choose it to keep it.",
                 in_terminal="sapo-desktop settings set model {model}",
                 reason=reason,
                 model=model.path.name,

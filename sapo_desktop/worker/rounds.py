@@ -131,8 +131,8 @@ class Rounds:
         plan, threads, manifest = self._engine.plan, self._orders.decision.threads, self._status.manifest
         if threads != plan.threads:
             await self._engine.configure(threads=threads)
-            one = sentence("Computing with at most 1 thread from now on.")
-            more = sentence("Computing with at most {count} threads from now on.", count=threads)
+            one = sentence("From now on the node computes with at most 1 thread.")
+            more = sentence("From now on the node computes with at most {count} threads.", count=threads)
             self._show.notice("info", one if threads == 1 else more)
         if manifest is not None and manifest.threads != threads:
             changed = msgspec.structs.replace(

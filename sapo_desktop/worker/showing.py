@@ -51,7 +51,7 @@ class Showing:
                 "warning",
                 sentence(
                     "Checkpoint {number} was damaged ({reason}) and moved to {path}. The node continues from the "
-                    "newest one that is whole.",
+                    "newest intact one.",
                     number=str(one.number),
                     reason=one.reason,
                     path=str(one.moved_to),

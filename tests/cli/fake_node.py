@@ -119,7 +119,7 @@ class FakeNode:
         default_factory=lambda: replies.IdentityIs(key="ab" * 32, kept="keyring", created=True)
     )
     ended: bool = False
-    why: Text = "It ended without a word."
+    why: Text = "It ended without any output."
     closed: int = 0
     evaluated_round: int = 12
     """Which round the evaluated checkpoint is of."""
@@ -142,7 +142,7 @@ class FakeNode:
                 return replies.Ok()
             case Quit(finish_round=finish) if finish and self.playing is not None:
                 self.finishing = True
-                self._change("finishing", "Finishing this round, then ending")
+                self._change("finishing", "Finishing this round, then quitting")
                 return replies.Ok()
             case Quit():
                 self._end()
@@ -193,7 +193,7 @@ class FakeNode:
             case RollBack(to=to):
                 if to == "99":
                     raise CheckpointError("There is no checkpoint 99; the newest is 12.")
-                return replies.Ok(text=f"Back at {to}.")
+                return replies.Ok(text=f"Went back to {to}.")
             case Evaluate(checkpoint=checkpoint, which=which):
                 return replies.Evaluated(report=eval_report(checkpoint, self.evaluated_round, 0.27, which))
             case ExportModel(to=to):
@@ -217,7 +217,7 @@ class FakeNode:
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self.listeners.append(queue)
         if self.ended:
-            queue.put_nowait(Stopping(failed=False, reason="Ended as asked."))
+            queue.put_nowait(Stopping(failed=False, reason="Stopped as requested."))
         while (event := await queue.get()) is not None:
             yield event
 
@@ -278,7 +278,7 @@ class FakeNode:
     def _change_identity(self, request: ChangeIdentity) -> replies.IdentityIs:
         closed = self.identity.kept and not self.identity.key
         if closed and (request.action != "unlock" or request.passphrase != "open sesame"):
-            raise PassphraseNeeded("The identity is closed. Give its passphrase.")
+            raise PassphraseNeeded("The identity is locked. Enter its passphrase.")
         kept = "file" if request.action == "protect" else self.identity.kept
         self.identity = replies.IdentityIs(key="ab" * 32, kept=kept)
         return msgspec.structs.replace(self.identity, sealed=b"sealed" if request.action == "export" else b"")
@@ -288,7 +288,7 @@ class FakeNode:
             self.playing.cancel()
         self._change("stopping", "Ending")
         self.ended = True
-        self.publish(Stopping(failed=False, reason="Ended as asked."))
+        self.publish(Stopping(failed=False, reason="Stopped as requested."))
         self.publish(None)
 
     def _change(self, state: str, reason: str) -> None:
@@ -332,7 +332,7 @@ class FakeDoor(Door):
 
     async def running(self, folder: Path, *, owner: bool = False) -> FakeNode:
         if not self.there:
-            raise NotRunning(f"No node runs in {folder}.")
+            raise NotRunning(f"No node is running in {folder}.")
         self.owned = self.owned or owner
         return self.node
 
@@ -442,7 +442,7 @@ _FIXED: dict[type, replies.Reply] = {
     RemoveTasks: replies.Ok(text="Done."),
     AdmitPeer: replies.InviteIs(link=LINK),
     GetInvite: replies.InviteIs(link=LINK),
-    JoinSwarm: replies.Ok(text="This node goes to the private swarm."),
+    JoinSwarm: replies.Ok(text="This node will join the private swarm."),
     Examine: Facts(values={"torch": "2.13.0", "device": "cpu"}),
 }
 """What it always says to some requests."""

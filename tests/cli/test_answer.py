@@ -34,7 +34,7 @@ def test_it_is_seen_where_the_text_goes_first(run: Words, door: FakeDoor, monkey
     assert run("answer", "gcd") == 0
     assert door.node.requests[0] == AskForQuestion(task="gcd")
     assert given(door) == [GiveAnswer(id="0123456789abcdef", answer="12\n")]
-    before, after = run.stdout.split("skips the question.")
+    before, after = run.stdout.split("skip the question.")
     assert "48 and 36" in before and "a whole number, like 42" in before and "published under this node" in before
     assert "\x1b" not in before and "\u202e" not in before
     assert "✓ right. Right: 12" in after and "2 of 7 right" in after and "Shared with the swarm" in after
@@ -91,7 +91,7 @@ def test_what_the_node_refuses_is_one_sentence(run: Words, door: FakeDoor) -> No
 
 def test_without_a_running_node_nobody_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["answer", "--data", str(tmp_path)], FakeDoor()) == 1
-    assert "No node runs" in capsys.readouterr().err
+    assert "No node is running in" in capsys.readouterr().err
 
 
 def test_rollouts_tell_a_persons_answer_from_the_models(run: Words, door: FakeDoor, tmp_path: Path) -> None:

@@ -96,15 +96,15 @@ def test_the_key_of_a_server_is_kept_and_shown_nowhere(run: Words, monkeypatch: 
         (("run", "--mix", "5/5"), "one of 2/6"),
         (("run", "--silo", "--mix", "4/4"), "--silo means no external groups"),
         (("run", "--set", "seed"), "KEY=VALUE"),
-        (("run", "--silo", "--peer", "wss://a:1"), "--silo means no network at all: leave out --peer"),
-        (("run", "--silo", "--share", "--listen", "[::]:1"), "leave out --listen, --share"),
-        (("run", "--silo", "--invite", LINK), "--silo means no network at all: leave out --invite"),
-        (("run", "--invite", LINK, "--peer", "wss://a:1"), "leave out --peer"),
+        (("run", "--silo", "--peer", "wss://a:1"), "--silo means no network at all. Leave out --peer"),
+        (("run", "--silo", "--share", "--listen", "[::]:1"), "Leave out --listen, --share"),
+        (("run", "--silo", "--invite", LINK), "--silo means no network at all. Leave out --invite"),
+        (("run", "--invite", LINK, "--peer", "wss://a:1"), "Leave out --peer"),
         (("run", "--invite", "sapo://join?swarm=1"), "64 hex digits"),
         (("run", "--invite", LINK.replace("a.example", "10.0.0.1")), "leads to wss://10.0.0.1:8765"),
         (("peers", "join", LINK.replace("a.example", "[::1]")), "peers join --nearby"),
-        (("peers", "join", "hello"), "does not begin so"),
-        (("peers", "join", f"{LINK}\x1b[2J"), "characters that no link may have"),
+        (("peers", "join", "hello"), "this one does not"),
+        (("peers", "join", f"{LINK}\x1b[2J"), "this one has characters that a link cannot"),
         (("peers", "admit", "ab" * 32, "--days", "0"), "above zero"),
         (("relay", "--listen", "[::]:1", "--invite", LINK, "--swarm", "5a" * 32), "leave out --swarm"),
         (("relay", "--listen", "[::]:1", "--swarm", "5a"), "swarm cannot be '5a'"),
@@ -123,8 +123,8 @@ def test_the_key_of_a_server_is_kept_and_shown_nowhere(run: Words, monkeypatch: 
         (("settings", "text_size"), "Did you mean: sapo-desktop settings set text_size VALUE?"),
         (("--tray", "run"), "leave out --tray"),
         ((LINK, "settings", "get", "seed"), "leave out the link"),
-        (("lab", "paper", "--out", "x", "--mix", ""), "--mix names none"),
-        (("lab", "paper", "--out", "x", "--seeds", ","), "--seeds names none"),
+        (("lab", "paper", "--out", "x", "--mix", ""), "--mix is empty"),
+        (("lab", "paper", "--out", "x", "--seeds", ","), "--seeds is empty"),
         (("export", "--format", "gguf", "--to", "caf\udce9"), "'caf\\udce9' is no UTF-8"),
         (("tasks", "add", "caf\udce9.csv"), "is no UTF-8"),
         (("ask", " "), "Write a question"),
@@ -184,14 +184,14 @@ def test_what_the_system_refuses_is_no_bug(run: Words, door: FakeDoor, monkeypat
 
 def test_a_newcomer_is_let_into_a_private_swarm(run: Words, door: FakeDoor) -> None:
     assert run("identity", "show") == 0
-    assert "it was made now" in run.stdout and "ab" * 32 in run.stdout
+    assert "so one was created" in run.stdout and "ab" * 32 in run.stdout
     assert run("peers", "found") == 0 and "peers admit KEY" in run.stdout
     assert run("peers", "admit", "AB" * 32, "--days", "30", "--json") == 0
     assert run.lines == [{"event": "invite", "link": LINK, "key": "ab" * 32}]
     assert door.node.requests[-1] == requests.AdmitPeer(key="AB" * 32, days=30)
     assert run("peers", "invite") == 0 and run.stdout.splitlines()[0] == LINK
     assert run("peers", "join", LINK, "--json") == 0
-    assert run.lines == [{"event": "ok", "text": "This node goes to the private swarm."}]
+    assert run.lines == [{"event": "ok", "text": "This node will join the private swarm."}]
 
 
 def test_a_passphrase_is_asked_for_where_needed(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,7 +297,7 @@ def test_a_relays_option_without_the_one_it_belongs_to_is_refused(words: list[st
 @pytest.mark.parametrize("words", [("status",), ("pause",), ("resume",), ("finish",)])
 def test_commands_for_a_running_node_need_one(gone: None, run: Words, words: tuple[str, ...]) -> None:
     assert run(*words) == 1
-    assert "No node runs" in run.stderr
+    assert "No node is running in" in run.stderr
 
 
 def test_where_only_a_relay_was_set_up_no_node_is_advised(
@@ -305,7 +305,7 @@ def test_where_only_a_relay_was_set_up_no_node_is_advised(
 ) -> None:
     monkeypatch.setattr("sapo_desktop.system.installation.only_relays", lambda: True)
     assert run("status") == 1
-    assert "No relay runs on this folder." in run.stderr and "sapo-desktop run" not in run.stderr
+    assert "No relay is running on this folder." in run.stderr and "sapo-desktop run" not in run.stderr
 
 
 def test_quit_without_a_node_is_done_already(gone: None, run: Words) -> None:
@@ -336,7 +336,7 @@ def test_status_names_what_would_hold_an_idle_node_back(run: Words, door: FakeDo
 def test_doctor_says_that_a_node_which_is_held_back_does_not_compute(run: Words, computer: list[Check]) -> None:
     computer.append(Check(COMPUTING, "limited", "Paused: on battery (BAT0, 55%).", "Plug it in."))
     assert run("doctor") == 0
-    assert "does not compute now. Paused: on battery (BAT0, 55%)." in run.stdout and "Nothing keeps" not in run.stdout
+    assert "is not computing now. Paused: on battery (BAT0, 55%)." in run.stdout and "Nothing keeps" not in run.stdout
 
 
 def test_pause_says_until_when(run: Words, door: FakeDoor) -> None:
@@ -439,7 +439,7 @@ def test_without_a_node_what_cannot_be_kept_here_is_said_and_kept(
 ) -> None:
     monkeypatch.setattr(sensors, "degrees", lambda: None)
     assert run("settings", "set", "hottest", "80") == 0
-    assert "it will do nothing. This computer reports no temperature" in run.stderr
+    assert "it will have no effect. This computer reports no temperature" in run.stderr
     assert settings_file.read(tmp_path / "settings.toml", 0.0).settings.hottest == 80
     assert run("settings", "set", "hottest", "0") == 0 and "no temperature" not in run.stderr
 
@@ -509,7 +509,7 @@ def test_eval_draws_answers_at_a_temperature(run: Words, door: FakeDoor) -> None
     asked = door.node.requests[-1]
     assert isinstance(asked, requests.Evaluate) and (asked.samples, asked.temperature) == (4, 0.5)
     assert run("eval", "--temperature", "0.5") == 2
-    assert "say how many with --samples" in run.stderr
+    assert "Say how many with --samples" in run.stderr
     for text in ("3", "0", "0.0", "2.1", "hot"):
         assert run("eval", "--samples", "4", "--temperature", text) == 2
 
@@ -611,7 +611,7 @@ def test_doctor_where_only_a_relay_was_set_up_starts_no_node(
     monkeypatch.setattr("sapo_desktop.commands.doctor.relay_checks", lambda *about: list(computer))
     door.node.fail = SapoError("A node needs torch.")
     assert run("doctor") == 0
-    assert "No relay runs on this folder." in run.stdout and "bootstrap.py relay" in run.stdout
+    assert "No relay is running on this folder." in run.stdout and "bootstrap.py relay" in run.stdout
     assert "engine pack" not in run.stdout and "Nothing keeps this relay from working." in run.stdout
 
 
@@ -620,7 +620,7 @@ def test_a_check_that_fails_is_said_with_what_to_do(run: Words, computer: list[C
     computer.append(Check(name="tray", state="limited", found="There is none.", advice="Look for one."))
     assert run("doctor") == 1
     assert "bad      disk           100 MB free.\n         to do:         Make room.\n" in run.stdout
-    assert "Not as it should be: disk. What to do stands beside each." in run.stderr
+    assert "Problems: disk. Each comes with advice." in run.stderr
     assert run("doctor", "--json") == 1
     assert run.lines[0] == {"event": "check", "name": "disk", "state": "bad", "found": "100 MB free."} | {
         "advice": "Make room."
@@ -682,7 +682,7 @@ def test_history_in_the_first_round_says_that_it_runs(
     assert run("history", *option) == 0 and "No rounds yet. Start with: sapo-desktop run" in run.stdout
     door.node.state = "working"
     assert run("history", *option) == 0
-    assert run.stdout == "No round is done yet. Training round 13.\n"
+    assert run.stdout == "No round is finished yet. Training round 13.\n"
 
 
 def test_an_evaluation_says_at_once_what_it_does_and_then_how_long(
@@ -703,5 +703,5 @@ def test_an_evaluation_says_at_once_what_it_does_and_then_how_long(
     monkeypatch.setattr(door.node, "call", call)
     assert run("eval", "--checkpoint", "base") == 0
     first, then = run.stderr.splitlines()
-    assert first == "Asking the held-out questions (test) of base. Ctrl-C gives it up."
+    assert first == "Asking the held-out questions (test) of base. Ctrl-C cancels."
     assert then.startswith("1,153 answers: about ") and len(run.stderr.splitlines()) == 2, "not from the first 100"

@@ -27,7 +27,7 @@ def test_a_person_sees_the_choice_the_parts_and_why_nothing_bigger(run: Words) -
     assert "qwen2.5-0.5b: answers and learns with PyTorch (float32)" in table
     for part in ("weights", "optimiser", "activations", "logits", "kv cache", "runtime", "reserve", "in all"):
         assert f"\n{part} " in run.stdout
-    assert "of memory, and a round about " in table and "\na round " in run.stdout
+    assert "and a round takes about" in table and "\na round " in run.stdout
     assert "Not chosen:" in run.stdout and "Qwen3 8B: " in run.stdout
 
 
@@ -56,7 +56,7 @@ def test_where_nothing_learns_it_is_said(run: Words) -> None:
     assert run("fit", "--ram", "0.75", "--vram", "0") == 0
     assert "starter: answers with llama.cpp (Q8_0), learns nothing" in run.stdout
     assert run("fit", "--ram", "0.25", "--vram", "0") == 0
-    assert "Nothing fits. The least is starter" in run.stdout
+    assert "Nothing fits. The smallest is starter" in run.stdout
 
 
 def test_the_catalogue_with_its_badges(run: Words) -> None:
@@ -88,7 +88,7 @@ def test_the_choice_can_be_put_into_the_settings(run: Words, door: FakeDoor) -> 
     assert run("fit", "--use") == 0
     kept = (run.folder / "settings.toml").read_text()
     assert "learning_rate = 0.0\n" in kept and "The model is starter." in run.stdout
-    assert run("fit", "--ram", "8", "--use") == 2 and "for this computer" in run.stderr
+    assert run("fit", "--ram", "8", "--use") == 2 and "applies to this computer" in run.stderr
     door.machine = msgspec.structs.replace(door.machine, memory_free=6 * 10**9)
     assert run("fit", "--use") == 2 and "models download qwen2.5-0.5b" in run.stderr
 

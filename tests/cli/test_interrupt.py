@@ -107,7 +107,7 @@ def terminals() -> Iterator[list[Terminal]]:
         (("identity", "unlock"), b"", "Passphrase: "),
         (("run", "--share", "--rounds", "1"), b"", "[y/N] "),
         (("answer",), b"", "> "),
-        (("remote-key", "http://127.0.0.1:9"), b"", "forget it): "),
+        (("remote-key", "http://127.0.0.1:9"), b"", "delete it): "),
         (("models", "token", "set"), b"", "Token for "),
     ],
     ids=["found", "protect", "twice", "export", "unlock", "consent", "answer", "key", "token"],

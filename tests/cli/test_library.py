@@ -53,7 +53,7 @@ class LibraryNode(FakeNode):
                 return models.ModelsAre(folder="/models", contents=contents)
             case models.FindModels():
                 found = Found(program="Ollama", name="tiny:1b", path="/blobs/sha256-1", kind="gguf", bytes=9_000_000)
-                return models.FoundAre(models=[found], notes=["Jan has not finished x: let it finish there."])
+                return models.FoundAre(models=[found], notes=["Jan has not finished x. Let it finish there."])
             case models.GetEstimates(models=names):
                 takes = Estimate(
                     parameters=10**9,
@@ -140,7 +140,7 @@ def test_json_lines_tell_the_progress_and_the_model(alone: Words, hub: FakeHub) 
 def test_in_silo_nothing_is_asked(alone: Words, hub: FakeHub) -> None:
     keep(alone.folder, hub, silo=True)
     assert alone("models", "download", REPO) == 1
-    assert "in silo: no network at all" in alone.stderr and "models import PATH" in alone.stderr
+    assert "This node is in silo" in alone.stderr and "models import PATH" in alone.stderr
     assert hub.asked == []
 
 
@@ -167,7 +167,7 @@ def test_a_search_lists_what_runs_here_with_memory_and_time(alone: Words, hub: F
     assert "someone/small-GGUF --file small.Q8_0.gguf" in alone.stdout and "(account)" in alone.stdout
     assert alone("models", "search", "x" * 201) == 2
     hub.plan("search", Fault(instead=b"<html>"))
-    assert alone("models", "search", "small") == 1 and "does not answer as a hub does" in alone.stderr
+    assert alone("models", "search", "small") == 1 and "does not answer like a hub" in alone.stderr
 
 
 def test_in_silo_nothing_is_searched_and_what_is_here_is_no_failure(alone: Words, hub: FakeHub) -> None:
@@ -240,8 +240,8 @@ def test_a_running_node_downloads(run: Words, node: LibraryNode) -> None:
 def test_what_the_node_says_went_wrong_is_said_here(run: Words, node: LibraryNode) -> None:
     node.ends_with = models.ModelFailed(model=REPO, kind="DownloadError", text="The line is dead.")
     assert run("models", "download", REPO) == 1 and "The line is dead." in run.stderr
-    node.ends_with = Stopping(failed=False, reason="Ended as asked.")  # type: ignore[assignment]
-    assert run("models", "download", REPO) == 1 and "The node ended meanwhile" in run.stderr
+    node.ends_with = Stopping(failed=False, reason="Stopped as requested.")  # type: ignore[assignment]
+    assert run("models", "download", REPO) == 1 and "The node stopped" in run.stderr
 
 
 def test_the_other_commands_ask_the_node_too(run: Words, node: LibraryNode, tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_the_token_is_read_from_input_and_not_shown(run: Words, monkeypatch: pyt
     monkeypatch.setattr(sys, "stdin", io.StringIO("hf_my_word\n"))
     assert run("models", "token", "set") == 0 and kept == {hub.endpoint: "hf_my_word"}
     assert "hf_my_word" not in run.stdout + run.stderr and hub.endpoint in run.stdout
-    assert run("models", "token", "forget") == 0 and "forgotten" in run.stdout
+    assert run("models", "token", "forget") == 0 and "was deleted here" in run.stdout
     assert run("models", "token", "forget") == 0 and "no token" in run.stdout
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     assert run("models", "token", "set") == 2 and "standard input" in run.stderr

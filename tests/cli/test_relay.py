@@ -53,7 +53,7 @@ def test_a_signal_ends_it_in_good_order(run: Words, door: FakeDoor, number: int)
     ("event", "said"),
     [
         (Stopping(failed=True, reason="The port is taken."), "The port is taken."),
-        (None, "ended without a word. (The relay's log is in"),
+        (None, "ended without any output. (The relay's log is in"),
     ],
 )
 def test_a_relay_that_fails_gives_its_reason(run: Words, door: FakeDoor, event: Event | None, said: str) -> None:

@@ -132,7 +132,7 @@ def test_an_invite_is_followed_before_anybody_is_dialled(tmp_path: Path, capsys:
     }, "else it would go to the swarm of its settings first"
     asked = [request for request in door.node.requests if isinstance(request, JoinSwarm | StartRounds)]
     assert asked == [JoinSwarm(link=LINK), StartRounds(rounds=1)]
-    assert "goes to the private swarm" in capsys.readouterr().err
+    assert "This node will join the private swarm" in capsys.readouterr().err
 
 
 def test_the_local_network_is_joining_and_logins_are_secret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -191,7 +191,7 @@ def test_other_settings_than_the_running_nodes_are_refused(tmp_path: Path, capsy
 def test_a_node_that_vanishes_is_a_failure_with_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path, FakeDoor(node=FakeNode(die_after=1)), "--json") == 1
     told = capsys.readouterr()
-    assert "ended without a word" in told.err
+    assert "It ended without any output" in told.err
     assert events(told.out)[-1]["failed"] is True
 
 

@@ -67,7 +67,7 @@ def test_a_full_disk_behind_the_output_is_said(
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     with Path("/dev/full").open("w") as full:
         done = printing_to(full, "settings", "get", "seed", "--data", str(tmp_path))
-    assert (done.returncode, done.stderr) == (1, "What was printed could not be written: No space left on device.\n")
+    assert (done.returncode, done.stderr) == (1, "The output could not be written: No space left on device.\n")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="descriptors are closed by a shell")
@@ -76,7 +76,7 @@ def test_a_full_disk_behind_the_output_is_said(
     [
         (">&-", ["settings", "get", "seed"], 0, ""),
         ("2>&-", ["stauts"], 2, ""),
-        ("<&-", ["models", "token", "set"], 2, "hand it over on standard input"),
+        ("<&-", ["models", "token", "set"], 2, "pass it on standard input"),
     ],
 )
 def test_a_closed_stream_is_no_bug(tmp_path: Path, closed: str, words: list[str], code: int, said: str) -> None:

@@ -42,9 +42,9 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def test_it_says_what_is_new(alone: Words) -> None:
-    assert alone("updates") == 0 and "Not looked yet" in alone.stdout
+    assert alone("updates") == 0 and "Not checked yet" in alone.stdout
     assert alone("updates", "check") == 0
-    assert "Version 9.9.9 of " in alone.stdout and f"is there; this one is {__version__}." in alone.stdout
+    assert "Version 9.9.9 of " in alone.stdout and f"is available; this one is {__version__}." in alone.stdout
     assert "**Faster**: rounds." in alone.stdout and FILE.name in alone.stdout
     assert alone("updates", "--json") == 0
     assert (alone.lines[0]["event"], alone.lines[0]["state"]) == ("updates", "newer")

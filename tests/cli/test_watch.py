@@ -16,12 +16,12 @@ async def test_the_second_ctrl_c_says_that_it_is_ending() -> None:
     view: Any = SimpleNamespace(said=said.append, redraw=lambda: None)
     context: Any = SimpleNamespace()
     watch = Watch(context, Dashboard("d"), view, Attached(FakeNode(), started=True), in_charge=True, _begun=True)
-    watch.dashboard.reason = "Finishing round 7, then ending"
+    watch.dashboard.reason = "Finishing round 7, then quitting"
     for _ in range(2):
         watch._interrupt()
         assert watch._asking is not None
         await watch._asking
-    assert said[-1] == "Ending now, without the half round."
+    assert said[-1] == "Stopping now, without the unfinished round."
     assert watch.dashboard.reason == "Ending" and watch.told_to_end
 
 

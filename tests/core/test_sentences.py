@@ -58,8 +58,11 @@ def test_texts_are_joined() -> None:
 
 def test_commands_of_sentences_within_a_sentence_are_said_once_at_its_end() -> None:
     lacks = sentence("The training engine is not installed yet.", in_terminal="engine install")
-    text = joined([lacks, sentence("Going on with {model}.", in_terminal="settings set model {model}", model="a")])
+    text = joined(
+        [lacks, sentence("The node continues with {model}.", in_terminal="settings set model {model}", model="a")]
+    )
     assert str(text) == (
-        "The training engine is not installed yet. Going on with a. In a terminal: engine install; settings set model a"
+        "The training engine is not installed yet. The node continues with a. "
+        "In a terminal: engine install; settings set model a"
     )
     assert str(sentence("{all}", all=[lacks, lacks])).count("engine install") == 1

@@ -145,7 +145,7 @@ def _read(path: Path) -> int:
     except (OSError, msgspec.DecodeError) as error:
         raise CheckpointError(
             sentence(
-                "{path} cannot be read: {reason}. Check whether it is there and you may read it.",
+                "{path} cannot be read: {reason}. Check whether it exists and you may read it.",
                 path=str(path),
                 reason=str(error),
             )

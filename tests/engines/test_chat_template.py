@@ -42,7 +42,7 @@ def test_the_prompt_is_the_one_that_transformers_makes(name: str, conversation: 
     if name in chat_templates.NO_SYSTEM and system:
         with pytest.raises(Exception, match="System role not supported"):
             tokenizer.apply_chat_template(messages, **options)
-        with pytest.raises(ModelError, match="does not take a question: System role not supported"):
+        with pytest.raises(ModelError, match="does not accept a question: System role not supported"):
             template.user_turn(TEXT, system, shown)
         return
     expected = tokenizer.apply_chat_template(messages, **options)
@@ -71,7 +71,7 @@ def test_a_prompt_is_cut_around_what_is_said() -> None:
     ],
 )
 def test_a_template_that_does_not_show_an_exchange_as_it_is_is_refused(source: str) -> None:
-    with pytest.raises(ModelError, match="does not show the question as it is"):
+    with pytest.raises(ModelError, match="The model's chat template changes the question"):
         ChatTemplate(source, {}).user_turn("c", shown=[("a", "b")])
 
 
@@ -87,7 +87,7 @@ def test_a_template_that_does_not_show_an_exchange_as_it_is_is_refused(source: s
     ],
 )
 def test_a_template_that_fails_or_wants_out_of_its_language_is_refused(source: str) -> None:
-    with pytest.raises(ModelError, match="does not take a question"):
+    with pytest.raises(ModelError, match="The model's chat template does not accept a"):
         ChatTemplate(source, {}).user_turn(TEXT)
 
 
@@ -203,7 +203,7 @@ def test_a_template_nested_beyond_measure_is_refused(deep: str) -> None:
     ],
 )
 def test_a_template_that_rewrites_the_question_is_refused(source: str) -> None:
-    with pytest.raises(ModelError, match="does not show the question as it is"):
+    with pytest.raises(ModelError, match="The model's chat template changes the question"):
         ChatTemplate(source, {})
 
 
@@ -212,5 +212,5 @@ def test_what_a_template_says_of_a_system_message_is_said() -> None:
     source = refusal + "{{ messages[0].content }}"
     template = ChatTemplate(source, {})
     assert template.user_turn("a") == "a"
-    with pytest.raises(ModelError, match="does not take a question: no system"):
+    with pytest.raises(ModelError, match="does not accept a question: no system"):
         template.user_turn("a", system="Be brief.")

@@ -67,9 +67,9 @@ def test_what_a_question_spells_is_text_and_not_a_special_token() -> None:
 
 
 def test_a_template_that_takes_no_question_at_all_is_refused() -> None:
-    with pytest.raises(ModelError, match="does not take a question"):
+    with pytest.raises(ModelError, match="does not accept a question"):
         prompter("{{ raise_exception('never') }}").pieces(as_prompt(QUESTION))
-    with pytest.raises(ModelError, match="does not show the question"):
+    with pytest.raises(ModelError, match="changes the question"):
         prompter("{% for m in messages %}{{ m.content[:5] }}{% endfor %}", ("[end]",)).pieces(
             as_prompt("Is [end] a word?")
         )

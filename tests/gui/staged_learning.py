@@ -98,7 +98,7 @@ def read_once_chosen(request: ReadTasks) -> TasksRead:
         ReadingChoice(value=value, label=label, first=[OwnRow(question="1,125", answer=answer)])
         for (value, label), answer in zip(labels.items(), ("1125", "1,125"), strict=True)
     ]
-    text = "eighths.csv: its answers can be read in several ways. Choose the one that you mean."
+    text = "eighths.csv: its answers can be read in several ways. Choose the right one."
     return TasksRead(text=text, first=[], replaces=False, asked="answers", choices=choices)
 
 

@@ -13,14 +13,14 @@ from tests.gui.stage import StageBridge
 
 SAID = (
     ("info", sentence("Joined the swarm.")),
-    ("warning", sentence("{reason} Going on from the last checkpoint.", reason=sentence("Out of memory."))),
-    ("info", sentence("Answers are trained on {count} at a time, as memory allows.", count=8)),
-    ("info", sentence("Computing with at most {count} threads from now on.", count=2)),
+    ("warning", sentence("{reason} The node continues from the last checkpoint.", reason=sentence("Out of memory."))),
+    ("info", sentence("Training uses {count} answers at a time, the most that fits into memory.", count=8)),
+    ("info", sentence("From now on the node computes with at most {count} threads.", count=2)),
     (
         "warning",
         sentence(
-            "The held-out score fell by {points} to {score}, {errors} standard errors of its own noise: back to "
-            "checkpoint {number}, with {remedy} for a while.",
+            "The held-out score fell by {points} to {score}, {errors} standard errors of its own noise. "
+            "The node goes back to checkpoint {number}, and uses {remedy} for a while.",
             points="0.052",
             score="0.682",
             errors="4.1",
@@ -28,7 +28,7 @@ SAID = (
             remedy=sentence("half the learning rate"),
         ),
     ),
-    ("info", sentence("No skill was lost for {count} held-out scores: learning continues as before.", count="20")),
+    ("info", sentence("No skill was lost for {count} held-out scores, so learning continues as before.", count="20")),
     ("error", given_up(sentence("Out of memory."), 3)),
 )
 """As the node says them: tests/gui/log/test_page.py looks."""

@@ -216,7 +216,7 @@ def stage(bridge: StageBridge) -> None:
             SearchHub: HubModelsAre(models=HITS, left_out=17),
             ListCheckpoints: checkpoints(),
             Evaluate: Evaluated(report=REPORT),
-            RollBack: Ok(text="Back at 800; kept as checkpoint 901. Rounds count on."),
+            RollBack: Ok(text="Went back to 800, saved as checkpoint 901. Round numbers continue."),
             ExportModel: Exported(folder="/home/me/sapo-peft-900", files=["adapter_model.safetensors", "README.md"]),
             DownloadModel: Ok(text="Downloading."),
             ImportModel: Ok(text="Importing."),

@@ -59,7 +59,7 @@ def stage(bridge: StageBridge) -> None:
             SetSettings: Ok(text="Saved."),
             ResetSettings: Ok(text="Saved."),
             TestPeer: PeerAnswered(key="12" * 32, program="sapo-desktop 0.4.0", milliseconds=38.2),
-            JoinSwarm: Ok(text=f"This node goes to the private swarm {'cd' * 32}."),
+            JoinSwarm: Ok(text=f"This node will join the private swarm {'cd' * 32}."),
             CreateSwarm: Ok(text="This node is in its own private swarm."),
             GetInvite: InviteIs(link=LINK),
             AdmitPeer: InviteIs(link=f"{LINK}&admission={'01' * 72}"),

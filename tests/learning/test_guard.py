@@ -143,8 +143,8 @@ def test_a_roll_back_names_checkpoint_and_remedy_and_keeps_the_reference() -> No
     assert (after.best_checkpoint, after.learning_rate_factor) == (1, 0.5)
     assert after.looks == [look(60)] * 20
     assert str(decision.reason) == (
-        "The held-out score fell by 0.100 to 0.500, 5.2 standard errors of its own noise: back to checkpoint 1, with "
-        "half the learning rate for a while."
+        "The held-out score fell by 0.100 to 0.500, 5.2 standard errors of its own noise. The node "
+        "goes back to checkpoint 1, and uses half the learning rate for a while."
     )
 
 
@@ -165,8 +165,8 @@ def test_remedies_expire_by_halves_where_nothing_more_is_lost() -> None:
     assert factors == [0.25] * (REMEDY_EVALUATIONS - 1) + [0.5] * REMEDY_EVALUATIONS + [1.0]
     said = [str(decision.reason) for decision in decisions if decision.reason]
     assert said == [
-        "No skill was lost for 20 held-out scores: half of the caution ends.",
-        "No skill was lost for 20 held-out scores: learning continues as before.",
+        "No skill was lost for 20 held-out scores, so half of the caution ends.",
+        "No skill was lost for 20 held-out scores, so learning continues as before.",
     ]
 
 

@@ -212,5 +212,5 @@ def test_nothing_is_written(home: Home) -> None:
 def test_one_that_vanished_is_said(home: Home) -> None:
     blob = home.ollama(".ollama/models", "library/tiny", "latest", gguf())
     blob.unlink()
-    with pytest.raises(ModelError, match=r"is not there.*the program that keeps it.*models find"):
+    with pytest.raises(ModelError, match=r"is missing.*the program that stores it.*models find"):
         locate(str(blob), home.root / "models")

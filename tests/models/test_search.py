@@ -84,20 +84,20 @@ def test_a_licence_that_is_no_name_is_none(hub: FakeHub) -> None:
 )  # fmt: skip
 def test_rubbish_is_one_clear_sentence(hub: FakeHub, body: bytes) -> None:
     hub.plan("search", Fault(instead=body))
-    with pytest.raises(DownloadError, match=r"does not answer as a hub does .*: set HF_ENDPOINT to another\."):
+    with pytest.raises(DownloadError, match=r"does not answer like a hub .* Set HF_ENDPOINT to another\."):
         found(hub)
 
 
 def test_an_answer_without_an_end_is_not_read_to_it(hub: FakeHub) -> None:
     hub.plan("search", Fault(instead=b"[" + b" " * 30_000_000 + b"]"))
-    with pytest.raises(DownloadError, match=r"does not answer as a hub does \(more than 20 MB\)"):
+    with pytest.raises(DownloadError, match=r"does not answer like a hub \(more than 20 MB\)"):
         found(hub)
 
 
 def test_what_would_unfold_is_not_unfolded(hub: FakeHub) -> None:
     packed = gzip.compress(b"[]")
     hub.plan("search", Fault(instead=packed, headers={"Content-Encoding": "gzip"}))
-    with pytest.raises(DownloadError, match="does not answer as a hub does"):
+    with pytest.raises(DownloadError, match="does not answer like a hub"):
         found(hub)
 
 

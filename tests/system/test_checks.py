@@ -38,7 +38,7 @@ def standing(state: str, text: str) -> Standing:
         (checks.versions(standing("urgent", "Not safe any more.")), "bad", "updates"),
         (checks.libraries({"rich": "15.0", "psutil": "7.2"}), "good", "All 2"),
         (checks.libraries({"rich": None, "psutil": "7.2", "numpy": None}), "bad", "rich, numpy"),
-        (checks.engine_pack(can_learn=True, by_installer=True), "good", "is here"),
+        (checks.engine_pack(can_learn=True, by_installer=True), "good", "is installed"),
         (checks.engine_pack(can_learn=True, by_installer=True, other="linux-cuda"), "limited", "linux-cuda fits now"),
         (checks.engine_pack(can_learn=False, by_installer=True), "limited", "engine install"),
         (checks.engine_pack(can_learn=False, by_installer=False), "bad", "bootstrap.py setup"),
@@ -49,7 +49,7 @@ def standing(state: str, text: str) -> Standing:
         (checks.tray(no_window=True, there=True), "limited", "sapo-desktop run"),
         (checks.keyring("SecretService"), "good", "SecretService"),
         (checks.keyring(""), "limited", "identity protect"),
-        (checks.keyring("", in_file=True), "good", "behind a passphrase"),
+        (checks.keyring("", in_file=True), "good", "protected by a passphrase"),
         (checks.keyring("SecretService", "it is locked."), "bad", "Unlock it"),
         (checks.ports(""), "good", "reach a node"),
         (checks.ports("Permission denied"), "bad", "firewall"),
@@ -60,7 +60,7 @@ def standing(state: str, text: str) -> Standing:
         (checks.clock(86_400.0, 0.0, True), "bad", "long ago"),
         (checks.disk("disk", Path("/"), 50_000_000_000), "good", "50.0 GB free"),
         (checks.disk("disk", Path("/"), 1_000_000_000), "limited", "before you download"),
-        (checks.disk("disk", Path("/"), 100_000_000), "bad", "Make room"),
+        (checks.disk("disk", Path("/"), 100_000_000), "bad", "or choose a folder on another disk"),
         (checks.memory(machine(memory=8_000_000_000, memory_free=4_000_000_000)), "good", "4.0 GB of 8"),
         (checks.memory(machine(memory_free=900_000_000)), "limited", "Close programs"),
         (checks.graphics(machine(gpus=[CARD]), Settings(), 1), "good", "Card 9, 6.0 GB of 8.0 GB free"),
@@ -111,7 +111,7 @@ class Keyring:
 
 @pytest.mark.parametrize(
     ("locked", "state"),
-    [(None, "good"), (KeyringClosed("The keyring does not open: it waits."), "bad")],
+    [(None, "good"), (KeyringClosed("The keyring is locked: it waits."), "bad")],
 )
 def test_a_keyring_is_tried(monkeypatch: pytest.MonkeyPatch, locked: KeyringClosed | None, state: str) -> None:
     monkeypatch.setattr(checks, "opened", lambda advice: Keyring(locked))
@@ -135,7 +135,7 @@ def test_all_checks_together_name_each_thing_once(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(checks, "_has_tray", lambda: True)
     monkeypatch.setattr(checks, "_is_synchronised", lambda: None)
     found = checks.computer_checks(
-        DataFolder.at(tmp_path / "node"), 0.0, tmp_path, Settings(), standing("unknown", "Not looked yet.")
+        DataFolder.at(tmp_path / "node"), 0.0, tmp_path, Settings(), standing("unknown", "Not checked yet.")
     )
     assert [check.name for check in found] == [
         *("versions", "libraries", "engine pack", "display", "tray", "keyring", "ports", "clock", "disk"),
@@ -149,7 +149,7 @@ def test_a_relay_is_looked_at_for_what_a_relay_needs(tmp_path: Path, monkeypatch
     monkeypatch.setattr(checks, "opened", lambda advice: None)
     lock = (ROOT / "packaging" / "requirements" / "relay.txt").read_text().lower()
     assert [name for name in checks.OF_A_RELAY if f"{name.lower().replace('_', '-')}==" not in lock] == []
-    found = checks.relay_checks(DataFolder.at(tmp_path / "relay"), 0.0, standing("unknown", "Not looked yet."))
+    found = checks.relay_checks(DataFolder.at(tmp_path / "relay"), 0.0, standing("unknown", "Not checked yet."))
     assert [check.name for check in found] == ["versions", "libraries", "keyring", "ports", "clock", "disk"]
 
 

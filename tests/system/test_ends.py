@@ -50,7 +50,7 @@ def left(path: Path, **changes: object) -> str:
 
 def test_a_lost_power_and_a_full_memory_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "worker.run"
-    assert "lost its power" in left(path, boot="another")
+    assert "or lost power" in left(path, boot="another")
     monkeypatch.setattr(ends, "memory_kills", lambda: 3)
     assert "out of memory" in left(path, memory_kills=2)
 

@@ -117,7 +117,7 @@ def test_a_folder_that_everybody_may_write_is_refused_unless_sticky(tmp_path: Pa
 
 def test_a_file_in_the_way_is_explained(tmp_path: Path) -> None:
     (tmp_path / "node").write_text("")
-    with pytest.raises(FolderError, match="file where a folder must be"):
+    with pytest.raises(FolderError, match="is a file but must be a folder"):
         DataFolder.open(tmp_path / "node")
 
 

@@ -54,5 +54,5 @@ def test_without_a_keyring_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delenv("HF_TOKEN", raising=False)
     monkeypatch.setattr(keyring, "get_keyring", NoKeyring)
     assert hub_token.load(HUB) is None
-    with pytest.raises(IdentityError, match="no keyring that keeps secrets"):
+    with pytest.raises(IdentityError, match="This computer has no keyring that stores secrets"):
         hub_token.keep(HUB, TOKEN)

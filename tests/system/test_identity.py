@@ -75,7 +75,7 @@ def test_two_secrets_of_one_folder_are_kept_apart(tmp_path: Path, memory: Memory
     keeper(tmp_path).create(PASSPHRASE)
     assert other.load() == founded
     memory.kept["sapo-desktop", "node admission key"] = "hello"
-    with pytest.raises(IdentityError, match="is no admission key"):
+    with pytest.raises(IdentityError, match="is not a valid admission key"):
         other.load()
     other.create(PASSPHRASE)
     with pytest.raises(PassphraseNeeded, match="The admission key in "):
@@ -99,7 +99,7 @@ def test_behind_a_passphrase_it_is_in_a_file_and_nowhere_else(tmp_path: Path, me
 
 
 @pytest.mark.parametrize(
-    ("given", "complaint"), [(None, "Give its passphrase"), ("wrong horse", "passphrase is wrong")]
+    ("given", "complaint"), [(None, "Enter its passphrase"), ("wrong horse", "passphrase is wrong")]
 )
 def test_without_the_passphrase_the_file_stays_closed(tmp_path: Path, given: str | None, complaint: str) -> None:
     keeper(tmp_path).create(PASSPHRASE)
@@ -124,7 +124,7 @@ def test_a_locked_keyring_is_said(tmp_path: Path, memory: Memory, error: Excepti
 
 def test_what_is_no_seed_is_not_used(tmp_path: Path, memory: Memory) -> None:
     memory.kept["sapo-desktop", "node"] = "hello"
-    with pytest.raises(IdentityError, match="no identity"):
+    with pytest.raises(IdentityError, match="not a valid identity"):
         keeper(tmp_path).load()
 
 

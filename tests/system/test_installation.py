@@ -52,7 +52,7 @@ def test_an_installed_application_brings_its_python_and_its_launcher(
 
 def test_a_damaged_marker_is_said(tmp_path: Path) -> None:
     (tmp_path / installation.MARKER).write_text("{")
-    with pytest.raises(SapoError, match="install SAPO Desktop again"):
+    with pytest.raises(SapoError, match="Install SAPO Desktop again"):
         installation.payload(tmp_path)
 
 

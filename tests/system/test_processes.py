@@ -85,8 +85,8 @@ def test_the_kernels_own_count_says_whether_it_was_memory(tmp_path: Path) -> Non
     assert processes.memory_kills(tmp_path / "vmstat") == 3
     (tmp_path / "vmstat").write_text("nr_free_pages 90\n")
     assert processes.memory_kills(tmp_path / "vmstat") == processes.memory_kills(tmp_path / "none") == 0
-    assert "maybe" in str(processes.exit_reason(-9))
-    assert str(processes.exit_reason(-9, out_of_memory=True)).endswith("as the computer ran out of memory")
+    assert "perhaps" in str(processes.exit_reason(-9))
+    assert str(processes.exit_reason(-9, out_of_memory=True)).endswith("because the computer ran out of memory")
     assert "memory_most" in str(processes.exit_reason(-9, over_limit=True, out_of_memory=True)), "the nearer reason"
 
 

@@ -110,19 +110,19 @@ def test_levels_are_played_from_easy_to_hard() -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("What?", "line 102: it has 1 columns and not 2"),
-        ("Why, or how?,1", "line 102: it has 3 columns and not 2"),
+        ("What?", "line 102: it has 1 columns instead of 2"),
+        ("Why, or how?,1", "line 102: it has 3 columns instead of 2"),
         (",1", "line 102: the question is empty"),
         ("What?,", "line 102: the answer is empty"),
         ("What?,</answer>", "line 102: the answer must have at most"),
         (f"What?,{'x' * 201}", "line 102: the answer must have at most"),
         (f"{'x' * 2001},1", "line 102: the question has 2,001 characters"),
-        ("What\u202e?,1", "line 102: it holds a hidden character, U+202E"),
-        ('"What?\n",\x001', "line 102: it holds a hidden character, U+0000"),
+        ("What\u202e?,1", "line 102: it contains a hidden character, U+202E"),
+        ('"What?\n",\x001', "line 102: it contains a hidden character, U+0000"),
         ("what is 7  plus ONE?,9", "line 102: line 9 asks the same and has '8'"),
-        ('"What?" really,1', "line 102: it is no CSV"),
-        ('"What?,1', "line 102: it is no CSV"),
-        (f"{'x' * 200_000},1", "line 102: it is no CSV"),
+        ('"What?" really,1', "line 102: it is not valid CSV"),
+        ('"What?,1', "line 102: it is not valid CSV"),
+        (f"{'x' * 200_000},1", "line 102: it is not valid CSV"),
     ],
 )
 def test_a_bad_row_is_named_with_its_line(row: str, reason: str) -> None:
@@ -133,10 +133,12 @@ def test_a_bad_file_is_refused_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     for header in ("q,a", "question", "answer,level"):
         assert "line 1: the first line must name the columns" in refused(*ROWS, header=header)
     assert "line 1: there are two columns answer" in refused(*ROWS, header="question,answer,answer")
-    assert "the level easy has 11 questions to learn from" in refused(*ROWS[:15])
+    assert "the level easy has 11 questions for training" in refused(*ROWS[:15])
     trained = [row for row in ROWS if not held_out_side("sums", row.partition(",")[0])]
-    assert f"of its {len(trained)} questions 0 fall to the score while learning and 0 to" in refused(*trained)
-    assert "level easy, which every family" in refused(*(f"{row},hard" for row in ROWS), header="question,answer,level")
+    assert f"of its {len(trained)} questions, 0 are held out for the score during training and 0 for" in refused(
+        *trained
+    )
+    assert "with which every family begins" in refused(*(f"{row},hard" for row in ROWS), header="question,answer,level")
     assert "must be one of easy, middle, hard" in refused("What?,1,paper", header="question,answer,level")
     monkeypatch.setattr(parsing, "MOST_ROWS", 50)
     assert "it has more than 50 questions" in refused(*ROWS)
@@ -146,8 +148,8 @@ def test_a_bad_file_is_refused_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     ("names", "reason"),
     [
         (("gcd", "GCD", "easy", "all"), "this name is taken"),
-        (("größe", "a b", "a" * 41), "the file's name is the family's"),
-        (("CON", "nul", "Com1", "lpt9"), "Windows keeps this name"),
+        (("größe", "a b", "a" * 41), "the file's name becomes the family's name"),
+        (("CON", "nul", "Com1", "lpt9"), "Windows reserves this name for a device"),
     ],
 )
 def test_a_name_that_no_file_may_have_everywhere_is_refused(names: tuple[str, ...], reason: str) -> None:
@@ -160,7 +162,9 @@ def test_what_repeats_is_read_once_and_what_is_too_large_is_said_so(tmp_path: Pa
     large = tmp_path / "large.csv"
     with large.open("wb") as file:
         file.truncate(own.MOST_BYTES + 1)
-    with pytest.raises(TaskError, match=r"large\.csv has 16.0 MB, and a file of own tasks may have 16.0 MB: divide it"):
+    with pytest.raises(
+        TaskError, match=r"large\.csv has 16.0 MB, but a file of own tasks may have at most 16.0 MB. Split it"
+    ):
         own.read_file(large)
 
 
@@ -188,7 +192,7 @@ def test_the_family_that_is_one_too_many_is_named(tmp_path: Path) -> None:
     for number in range(own.MOST_FILES + 1):
         (tmp_path / f"sums{number:03}.csv").write_text("\n".join(["question,answer", *ROWS]))
     (said,) = own.load_tasks(tmp_path).left_out.values()
-    assert str(said).startswith(f"sums{own.MOST_FILES:03}.csv: only ") and str(said).endswith(": remove one.")
+    assert str(said).startswith(f"sums{own.MOST_FILES:03}.csv: only ") and str(said).endswith("Remove one.")
 
 
 def test_an_examiner_is_handed_the_catalogue_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,7 +92,7 @@ def test_the_line_of_an_answer_that_is_no_number_among_numbers_is_named(odd: str
 def test_an_error_of_a_spreadsheet_is_no_answer_in_any_reading(error: str) -> None:
     content = saved([*(str(n) for n in range(159)), error])
     for kind in ("", "words"):
-        with pytest.raises(TaskError, match=r"line 161: '.*' is a spreadsheet's error"):
+        with pytest.raises(TaskError, match=r"line 161: '.*' is an error of the spreadsheet"):
             read(content, answers=kind)
 
 

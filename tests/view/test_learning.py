@@ -43,7 +43,9 @@ def test_before_a_score_nothing_is_known() -> None:
 def test_while_the_form_is_learned_that_is_what_it_learns() -> None:
     view = scored(0.0, 0.0, questions=24)
     view.take(RoundFinished(report=round_report(4, readable=0.52)))
-    assert str(learning_sentence(view)) == "Learns how to answer: 52% readable. None of 24 questions solved yet."
+    assert (
+        str(learning_sentence(view)) == "It is learning how to answer: 52% readable. None of 24 questions solved yet."
+    )
     view.settings = msgspec.structs.replace(view.settings, reward="strict")
     assert str(learning_sentence(view)) == "None of 24 questions solved yet.", "there the form earns nothing"
     sure = scored(0.1, 0.4)
@@ -56,7 +58,7 @@ def test_how_long_it_takes_is_told_from_rounds_of_this_model() -> None:
     view = View(clock=lambda: now[0])
     view.take(a_view(curve([])).link)
     view.take(StateChanged(state="working", reason="", why=Training(round=1)))
-    assert round_left(view) is None and "after the first one" in str(time_sentence(view))
+    assert round_left(view) is None and "The time per round is known after this" in str(time_sentence(view))
     view.take(RoundFinished(report=round_report(1, seconds=1000.0, evaluate_seconds=40.0), next_score=3))
     view.take(PhaseChanged(round=2, phase="generate"))
     now[0] += 300

@@ -185,7 +185,7 @@ def test_one_models_numbers_never_stand_for_anothers() -> None:
     assert (len(view.curves), view.held_out, view.held_out_base, view.solved_now) == (0, None, None, None)
     assert (view.learned, view.curves.shares(), list(view.answers), list(view.reports)) == (None, None, [], [])
     view.take_history([round_report(30, model="starter1", tasks=[TaskMark("gcd/easy", 8, 1.0, 1.0, 1.0)])])
-    assert (list(view.reports), view.tasks) == ([], {}), "reports of another model are none of this one's"
+    assert (list(view.reports), view.tasks) == ([], {}), "reports from another model are none of this one's"
     view.take(RoundFinished(report=round_report(31, solved=0.2, model="new1")))
     assert (len(view.curves), view.solved_now) == (1, 0.2), "no mean over two models"
     view.take(EvalFinished(report=eval_report("base", 0.02, line="new1 questions")))

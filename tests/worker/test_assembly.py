@@ -48,7 +48,7 @@ async def test_another_model_begins_at_its_base_and_the_one_before_goes_on_where
     await _keep_beginning(node, "b", other)
     newest = (await keeper.back_to_newest()).checkpoint
     assert newest is not None and (newest.number, newest.round, newest.counters.model) == (6, 5, "b")
-    with pytest.raises(CheckpointError, match="Checkpoint 5 is of another model"):
+    with pytest.raises(CheckpointError, match="Checkpoint 5 belongs to another model"):
         await node.find_checkpoint("5")
 
     at_nine = msgspec.structs.replace(node.counters, round=9, guard=GuardState(best_checkpoint=9, best_score=0.5))
@@ -60,8 +60,8 @@ async def test_another_model_begins_at_its_base_and_the_one_before_goes_on_where
     await _keep_beginning(node, "a", again)
     assert node.counters.guard.best_checkpoint is None, "the best of the other model is none of this one's"
     assert scene.notices() == [
-        "b begins at its base. What the model before it learned is kept, for when that is chosen again.",
-        "a continues where it was left. What the model before it learned is kept, for when that is chosen again.",
+        "b starts untrained. What the previous model learned is kept in case you choose it again.",
+        "a continues where it stopped. What the previous model learned is kept in case you choose it again.",
     ]
     await keeper.close()
 

@@ -144,7 +144,7 @@ async def test_limits_for_away_are_over_with_the_look_at_which_somebody_is_back(
 async def test_who_cannot_tell_is_said_once(it: Looked) -> None:
     it.here = Presence(idle_unknown="No desktop.")
     await it.look(2)
-    assert it.said("No desktop.") == ["No desktop. Settings that depend on it do nothing."]
+    assert it.said("No desktop.") == ["No desktop. Settings that depend on it have no effect."]
 
 
 async def test_a_card_is_asked_only_where_the_engine_is_on_one_and_never_holds_the_node_up(it: Looked) -> None:
@@ -184,7 +184,7 @@ async def test_a_lowered_cap_of_the_cards_memory_does_not_wait_for_the_round_in_
         await it.look()
         assert it.renewed_at_once == expected
     said = it.scene.notices()[-1]
-    assert "holds 7.0 GB of the graphics card's memory, and card_memory_most allows 6.0 GB." in said
+    assert "uses 7.0 GB of the graphics card's memory, but card_memory_most allows 6.0 GB." in said
     assert it.scene.engine.running, "the node that takes this one's place is fitted to the new cap"
 
 
@@ -204,7 +204,7 @@ async def test_a_long_pause_gives_memory_back(it: Looked) -> None:
 async def test_too_little_memory_and_disk_are_said_with_what_would_do(it: Looked) -> None:
     it.set(memory_most=0.001, disk_gigabytes=1e-6)
     await it.look(2)
-    assert len(it.said("reloaded, with less at once")) == len(it.said("raise it, or remove a model")) == 1
+    assert len(it.said("The model is reloaded with smaller batches")) == len(it.said("or remove a model")) == 1
     assert it.guest.meter.disk > 0
 
 
@@ -225,9 +225,12 @@ async def test_a_disk_that_is_too_full_to_be_tidied_is_said_once_and_tidied_late
         it.guest._counted = None
         await it.look()
     assert it.said("The history") == [
-        "The history cannot be written. Not all could be deleted for disk_gigabytes; the node tries again in 5 minutes."
+        (
+            "The history cannot be written. Not enough could be deleted for disk_gigabytes. The node "
+            "tries again in 5 minutes."
+        )
     ]
-    assert len(tries) == 3 and "raise it, or remove a model" in it.scene.notices()[-1]
+    assert len(tries) == 3 and "or remove a model" in it.scene.notices()[-1]
 
 
 async def test_a_ceiling_that_the_system_takes_up_begins_with_new_processes_and_one_that_it_refuses_is_said_once(
@@ -239,7 +242,7 @@ async def test_a_ceiling_that_the_system_takes_up_begins_with_new_processes_and_
     it.set(memory_most=0.001)
     it.scene.engine.host.pid = None  # nothing is held that the other watch could complain of
     await it.look(2)
-    assert it.said("memory_most") == ["No bus here. So memory_most is watched here, not held."] and it.renewed == 1
+    assert it.said("memory_most") == ["No bus here. So memory_most is watched here, not enforced."] and it.renewed == 1
 
 
 async def test_it_is_kept_awake_only_if_asked_while_it_computes_and_on_mains(it: Looked) -> None:
@@ -427,5 +430,5 @@ def test_other_programs_that_have_the_processor_are_said_with_their_share_and_no
         now, busy = now + OTHERS_SECONDS, busy + load * OTHERS_SECONDS
         cpu += ours * OTHERS_SECONDS
         said.append(str(others.look(cpu)))
-    first = "Other programs take 88% of the processor: this waits its turn."
+    first = "Other programs use 88% of the processor, so this takes longer."
     assert said == [first, first, "", "", first.replace("88", "90"), ""], "a share that hardly changed is no news"

@@ -43,7 +43,7 @@ async def test_nothing_is_said_of_questions_that_fit_and_few_are_cut_for_it() ->
 async def test_what_does_not_fit_is_counted_with_the_longest() -> None:
     (said,) = await own_too_long(Counting(1024), family(2000))
     assert "own: 51 of 99 questions are too long for this model and are left out." in str(said)
-    assert "reads 1,024 tokens at once, and the longest has 2,020" in str(said)
+    assert "context is 1,024 tokens, and the longest question has 2,020" in str(said)
 
 
 async def test_a_model_that_reads_little_is_tried_with_the_products_tasks() -> None:
@@ -52,7 +52,5 @@ async def test_a_model_that_reads_little_is_tried_with_the_products_tasks() -> N
     examiner: Any = FakeExaminer()  # asks by a task's name and seed
     own, shipped = await too_long(Counting(AROUND + 20), examiner, catalogue, levels)
     assert str(own).startswith("own: ")
-    assert "40 tokens at once. Questions of 1 of 2 tasks are longer, and are left out: letter_counting/hard." in str(
-        shipped
-    )
+    assert "40 tokens. Questions of 1 of 2 tasks are longer and are left out: letter_counting/hard." in str(shipped)
     assert await too_long(Counting(1024), examiner, catalogue, levels) == []

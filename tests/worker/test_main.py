@@ -159,7 +159,7 @@ async def test_a_window_takes_over_from_a_command(worker: Worker, served: Served
     async with await connect(tmp_path, stay=True) as window:
         await window.call(GetStatus())
         assert it.gate.state is NodeState.WORKING, "as it was wished before"
-        with pytest.raises(UsageError, match="continues"):
+        with pytest.raises(UsageError, match="keeps running"):
             await command.call(Quit())
         await command.close()
         await window.call(GetStatus())
@@ -176,7 +176,7 @@ async def test_what_served_a_command_goes_on_for_others_until_the_last_is_gone(
     await first.call(GetStatus())
     async with asyncio.timeout(20), await connect(tmp_path) as second:
         await second.call(GetStatus())
-        with pytest.raises(UsageError, match="continues"):
+        with pytest.raises(UsageError, match="keeps running"):
             await first.call(Quit())
         await first.close()
         while worker._owners:

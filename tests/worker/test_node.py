@@ -185,7 +185,7 @@ async def test_rounds_are_counted_kept_and_checkpointed_and_clients_told_of_it(t
         assert it.keeper.store.numbers() == [1, 2, 3]
         rounds = it.keeper.history.rounds().rounds
         assert [(r.round, r.checkpoint) for r in rounds] == [(1, 1), (2, 2), (3, 3)]
-        assert it.gate.reason == "Done: round 3 was the last one ordered"
+        assert it.gate.reason == "Done: round 3 was the last one you asked for"
         assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 3
         await it.node.roll_back("1")
         assert isinstance(it.events[-1], CheckpointsChanged)
@@ -289,7 +289,7 @@ async def test_a_node_that_only_answers_says_so_and_validates_nothing(tmp_path: 
     async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1), rounds=2) as it:
         it.engine.trains = False
         await it.until(RoundFinished, count=1)
-        assert it.gate.reason == "Answering round 2; nothing is trained"
+        assert it.gate.reason == "Answering round 2, without training"
         await it.until(RoundFinished, count=2)
         assert not any(isinstance(event, EvalFinished) for event in it.events)
         assert it.engine.batches == []
@@ -332,7 +332,7 @@ async def test_threads_that_change_are_used_from_the_next_round_on_under_a_new_r
         reached = it.node.counters.round
         await it.until(RoundFinished, count=reached + 2)
         assert it.engine.threads == [before + 1]
-        assert it.notices() == [f"Computing with at most {before + 1} threads from now on."]
+        assert it.notices() == [f"From now on the node computes with at most {before + 1} threads."]
         assert it.node.counters.run == run + 1
         manifest = it.keeper.history.last_manifest()
         assert (manifest.threads, manifest.settings["threads"]) == (before + 1, before + 1)
@@ -349,7 +349,7 @@ async def test_memory_is_given_back_and_what_was_learned_comes_back(tmp_path: Pa
         it.node.orders.resume()
         await it.until(RoundFinished, count=reached + 1)
         assert it.engine.host.restarts == 1 and it.node.counters.round > reached
-        assert not any("Going on from the last checkpoint" in text for text in it.notices())
+        assert not any("The node continues from the last checkpoint" in text for text in it.notices())
 
 
 async def test_memory_that_is_given_back_ends_an_examiner_that_marks_an_answer_to_be_shown_for_good(

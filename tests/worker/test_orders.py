@@ -67,10 +67,10 @@ def test_rounds_are_counted_down_to_idle() -> None:
     told.orders.done(8)
     assert (told.gate.state, told.gate.reason, told.orders.rounds_left) == (
         NodeState.IDLE,
-        "Done: round 8 was the last one ordered",
+        "Done: round 8 was the last one you asked for",
         None,
     )
-    with pytest.raises(UsageError, match="counted from 1"):
+    with pytest.raises(UsageError, match="Round numbers start at 1"):
         told.orders.start(0)
 
 
@@ -86,12 +86,13 @@ def test_rounds_that_were_lost_are_still_to_be_played() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rounds", "then"), [(None, "Paused after round 7, as you asked"), (1, "Done: round 7 was the last one ordered")]
+    ("rounds", "then"),
+    [(None, "Paused after round 7, as you asked"), (1, "Done: round 7 was the last one you asked for")],
 )
 def test_finishing_ends_with_the_round_in_hand_and_tells_once(rounds: int | None, then: str) -> None:
     told, ended = started(rounds), list[str]()
     told.orders.end(lambda: ended.append("told"))
-    assert (told.gate.reason, told.orders.is_last_round) == ("Finishing round 7, then ending", True)
+    assert (told.gate.reason, told.orders.is_last_round) == ("Finishing round 7, then quitting", True)
     told.orders.done(7)
     assert (told.gate.reason, ended) == (then, ["told"])
 
@@ -102,7 +103,7 @@ def test_who_was_to_end_after_its_round_ends_after_that_of_the_node_that_takes_i
     before.orders.start(3)
     before.orders.end(lambda: ended.append("told"))
     told.orders.take_over(before.orders)
-    assert told.gate.reason == "Finishing round 7, then ending"
+    assert told.gate.reason == "Finishing round 7, then quitting"
     told.orders.done(7)
     assert ended == ["told"] and again_in(tmp_path).orders.rounds_left == 2
 
@@ -290,7 +291,7 @@ def test_an_order_holds_on_a_full_disk_and_the_next_one_is_written(tmp_path: Pat
     told.orders.start(None)
     told.orders.pause(None)
     assert told.gate.state is NodeState.PAUSED
-    assert [text.startswith("It is done, but could not be saved (") for text in told.notices] == [True, True]
+    assert [text.startswith("Done, but not saved") for text in told.notices] == [True, True]
     (tmp_path / "gone").mkdir()
     told.orders.pause(None)
     again = again_in(tmp_path / "gone")
@@ -398,7 +399,7 @@ def test_the_same_reason_is_told_once() -> None:
 
 def test_a_busy_computer_is_told_with_the_state_while_it_is_so() -> None:
     told = started(None)
-    busy = "Other programs take 88% of the processor: this waits its turn."
+    busy = "Other programs use 88% of the processor, so this takes longer."
     told.orders.see(PLUGGED, busy)
     assert told.gate.why == Training(round=7, busy=busy) == told.events[-1].why
     assert told.gate.reason == f"Training round 7. {busy}"[:-1]

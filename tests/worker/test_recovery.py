@@ -100,9 +100,11 @@ async def test_a_model_that_does_not_fit_gives_way_to_a_smaller_one_that_takes_i
         it.engine.errors.append(TooBig("qwen does not fit."))
         await it.until(RoundFinished)
         assert it.engine.plan.model.name == "starter"
-        (said,) = [text for text in it.notices() if "Going on with starter" in text]
+        (said,) = [text for text in it.notices() if "continues with starter" in text]
         assert said.startswith("qwen does not fit.") and "settings set model starter" in said
-        assert "starter does not fit. What was learned waits, and the node continues automatically." in it.notices()
+        assert (
+            "starter does not fit. What was learned is not lost, and the node continues automatically." in it.notices()
+        )
 
 
 async def test_a_model_with_checkpoints_waits_until_it_fits_again(
@@ -128,7 +130,7 @@ async def test_a_model_with_checkpoints_waits_until_it_fits_again(
         await it.until(RoundFinished)
         assert it.engine.plan.model == Path("model") and not any(looks), "what does not fit gives its memory back"
         (said,) = it.notices()
-        assert said.startswith("It does not fit: 1 bytes are free. What was learned waits")
+        assert said.startswith("It does not fit: 1 bytes are free. What was learned is not lost")
         assert it.recovery._seconds == 0.08, "four looks, each later than the one before"
 
 
@@ -156,7 +158,7 @@ async def test_a_round_waits_for_room_on_the_disk_and_is_not_lost(
         await room_for(it, pages=1)
         await it.until_state(NodeState.PAUSED)
         assert "The disk is full" in it.gate.reason and it.engine.host.suspended
-        assert "What was learned waits, and the node continues automatically." in it.notices()[-1]
+        assert "and the node continues automatically" in it.notices()[-1]
         played = it.node.counters.round
         await room_for(it, pages=10**6)
         await it.until_state(NodeState.WORKING)
@@ -178,7 +180,7 @@ async def test_a_round_that_a_full_disk_ends_is_played_once_there_is_room(
         await it.until(RoundFinished, count=played + 2)
         assert it.rounds()[:played] == list(range(1, played + 1))
         assert it.engine.host.restarts == 0, "it holds rounds that no checkpoint has"
-        waits = "What was learned waits, and the node continues automatically."
+        waits = "What was learned is not lost, and the node continues automatically."
         assert it.notices() == [f"The disk is full. {waits}", f"It may not be written. {waits}"]
 
 
@@ -214,4 +216,4 @@ async def test_too_much_memory_is_answered_with_less_at_once_and_in_the_end_with
         async with asyncio.timeout(20):
             while it.gate.state is not NodeState.FAILED:
                 await it.node.shrink("Too much.")
-        assert "raise it, or choose a smaller model" in it.gate.reason and not it.engine.running
+        assert "or choose a smaller model" in it.gate.reason and not it.engine.running

@@ -127,7 +127,7 @@ def is_new_node(event: Event) -> bool:
 async def test_the_round_in_hand_is_finished_first(factory: Factory, client: Client) -> None:
     await in_a_round(factory, client)
     reply = await client.call(SetSettings(values=TASKS))
-    assert str(reply.text) == "Saved. tasks: taken up once the current round is done."
+    assert str(reply.text) == "Saved. tasks: takes effect after the current round."
     changed = await until(client, lambda event: isinstance(event, SettingsChanged))
     are = await client.call(GetSettings())
     assert are.waiting == ["tasks"] and are.settings.tasks == SETTINGS.tasks
@@ -148,7 +148,7 @@ async def test_the_round_in_hand_is_finished_first(factory: Factory, client: Cli
 async def test_a_paused_node_is_replaced_at_once_and_stays_paused(factory: Factory, client: Client) -> None:
     await client.call(Pause(seconds=600))
     reply = await client.call(SetSettings(values=TASKS))
-    assert str(reply.text) == "Saved. tasks: taken up now."
+    assert str(reply.text) == "Saved. tasks: takes effect now."
     await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
     status = await client.call(GetStatus())
     assert status.state == "paused" and status.resume_in is not None
@@ -159,7 +159,7 @@ async def test_one_that_is_wanted_at_once_leaves_the_round_out_and_goes_on_with_
 ) -> None:
     await in_a_round(factory, client)
     reply = await client.call(SetSettings(values=TASKS, at_once=True))
-    assert str(reply.text) == "Saved. tasks: taken up now."
+    assert str(reply.text) == "Saved. tasks: takes effect now."
     await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
     assert factory.made[0].node.counters.round == 0, "it would not have ended by itself"
     assert (await client.call(GetStatus())).state == "working"
@@ -210,7 +210,9 @@ async def test_what_is_asked_of_a_node_that_another_one_replaces_is_given_up_in_
     while factory.made[0].node.show.phase != "evaluate":
         await asyncio.sleep(0)
     await client.call(SetSettings(values=TASKS))
-    with pytest.raises(SapoError, match=r"^The node restarts, so this was given up: ask again once it has started"):
+    with pytest.raises(
+        SapoError, match=r"^The node restarts, so this request was cancelled. Ask again once it has started"
+    ):
         await asked
     await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
     engine, examiner = factory.made[0].engine.host, factory.made[0].examiner.host
@@ -242,7 +244,7 @@ async def test_settings_that_cannot_be_used_are_taken_back(factory: Factory, cli
     await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
     are = await client.call(GetSettings())
     assert are.settings.tasks == SETTINGS.tasks and are.waiting == [] and are.settings.threads == 1
-    assert str(factory.said[-1]) == "No such tasks. The node continues with the settings from before."
+    assert str(factory.said[-1]) == "No such tasks. The node keeps the previous settings."
     kept = settings_file.read(DataFolder.at(tmp_path).settings, 0.0).settings
     assert (kept.tasks, kept.threads, kept.label) == (SETTINGS.tasks, 1, "other")
     assert are.settings.label == "mine", "this run's command line still holds"

@@ -55,13 +55,13 @@ def folder(tmp_path: Path) -> DataFolder:
 Read = Callable[[DataFolder], object]
 REFUSED: dict[str, tuple[str, Read, type[Exception], str]] = {
     "settings": (
-        "settings.toml", lambda node: settings_file.read(node.settings, now=1.0), SettingsError, "is no settings file",
+        "settings.toml", lambda node: settings_file.read(node.settings, now=1.0), SettingsError, "not a settings file",
     ),
     "new settings": (
         "settings.toml", lambda node: settings_file.write(node.settings, Settings()), SettingsError, "could not be",
     ),
-    "name": ("node-id", lambda node: node.node_id(), FolderError, "remove it and a new one is drawn"),
-    "secret": ("control/own.secret", lambda node: node.secret("own"), FolderError, "remove it and a new one is drawn"),
+    "name": ("node-id", lambda node: node.node_id(), FolderError, "a new one is created"),
+    "secret": ("control/own.secret", lambda node: node.secret("own"), FolderError, "a new one is created"),
     "control": (f"control/{FILE}", lambda node: read_control_file(node.control), ControlError, "is damaged"),
     "catalogue": ("tasks.toml", lambda node: load_catalogue(node.root / "tasks.toml"), TaskError, "cannot be read"),
     "seeds": ("seeds.toml", lambda node: read_seeds(node.root / "seeds.toml"), OSError, "no regular file|more than"),
@@ -100,7 +100,7 @@ def test_settings_nested_without_end_are_set_aside(folder: DataFolder, content: 
 
 def test_the_closed_identity(tmp_path: Path) -> None:
     ten_gigabytes(tmp_path / "identity")
-    with pytest.raises(SapoError, match="is no exported identity"):
+    with pytest.raises(SapoError, match="not an exported identity"):
         Keeper("0" * 32, tmp_path / "identity").load("a passphrase")
 
 

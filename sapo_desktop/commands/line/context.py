@@ -35,7 +35,7 @@ TOLD_FROM = 4
 longest questions before others."""
 
 
-NO_RELAY = "No relay runs on this folder."
+NO_RELAY = "No relay is running on this folder."
 START_RELAY = "Start it: python3 installers/bootstrap.py relay, with its options."
 """Where only relays were set up, no node could be started."""
 
@@ -96,7 +96,7 @@ class Context:
             async with self.running() as relay:
                 yield relay
             return
-        self.out.passing("Asking the node; where none runs, one starts for this, in some ten seconds ...")
+        self.out.passing("Asking the node; if none is running, one starts for this, in about ten seconds ...")
         try:
             attached = await self.door.running_or_started(self.folder, {})
         finally:
@@ -126,7 +126,7 @@ async def call(node: Node, request: Request, kind: type[ReplyType], progress: Ou
     """The reply to a request, as the type it must be; `progress` is told how far an evaluation is."""
     meter: asyncio.Task[None] | None = None
     if isinstance(request, Evaluate) and progress is not None:
-        progress.warn(f"Asking the held-out questions ({request.which}) of {request.checkpoint}. Ctrl-C gives it up.")
+        progress.warn(f"Asking the held-out questions ({request.which}) of {request.checkpoint}. Ctrl-C cancels.")
         meter = asyncio.create_task(_meter(node, progress))
     try:
         reply = await node.call(request)
@@ -141,9 +141,9 @@ async def call(node: Node, request: Request, kind: type[ReplyType], progress: Ou
 
 def expect(reply: Reply, kind: type[ReplyType]) -> ReplyType:
     if isinstance(reply, RelayStatus) and kind is not RelayStatus:
-        raise ControlError("A relay runs on this folder, and no node: for a node name another one with --data.")
+        raise ControlError("A relay runs on this folder, not a node. For a node, choose another folder with --data.")
     if not isinstance(reply, kind):
-        raise ControlError("The node is of another release. End it (sapo-desktop quit), then give the command again.")
+        raise ControlError("The node is from another release. Stop it (sapo-desktop quit), then run the command again.")
     return reply
 
 
@@ -166,7 +166,7 @@ async def _last_word(node: Node) -> SapoError | None:
         async with asyncio.timeout(_LAST_WORD_SECONDS):
             async for event in node.events():
                 if isinstance(event, Stopping):
-                    ended = "The node was ended meanwhile. Start it again: sapo-desktop run"
+                    ended = "The node was stopped. Start it again: sapo-desktop run"
                     return SapoError(event.reason) if event.failed else NotRunning(ended)
     return None
 

@@ -66,8 +66,8 @@ def build_parser() -> Parser:
         prog=program(),
         description="SAPO Desktop trains a small language model on your computer: it answers questions, checks "
         "its answers and learns.",
-        epilog="Without a command the window opens; where none can, or with --terminal, rounds are played here, as by "
-        f"`run`. Help on a command: {PROGRAM} COMMAND --help",
+        epilog="Without a command the window opens. If no window can open, or with --terminal, rounds are played here, "
+        f"as with `run`. Help on a command: {PROGRAM} COMMAND --help",
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     parser.add_argument(
@@ -93,7 +93,7 @@ Commands = argparse._SubParsersAction  # the only name that argparse has for wha
 
 def _common(parser: argparse.ArgumentParser) -> None:
     # SUPPRESS: the same option stands before and after the command, and the one that was not given stays silent.
-    group = parser.add_argument_group("on every command")
+    group = parser.add_argument_group("for every command")
     group.add_argument(
         "--data", metavar="DIR", default=argparse.SUPPRESS, help="the node's folder (default: the user's own)"
     )
@@ -119,8 +119,8 @@ def _group(commands: Commands[Parser], name: str, function: str, help_text: str)
 
 
 def _run(commands: Commands[Parser]) -> None:
-    run = _command(commands, "run", "run:run", "play rounds and learn, with one line per round; Ctrl-C ends it")
-    run.add_argument("--rounds", type=_positive, metavar="N", help="end after N rounds (default: until Ctrl-C)")
+    run = _command(commands, "run", "run:run", "play rounds and learn, with one line per round; Ctrl-C stops it")
+    run.add_argument("--rounds", type=_positive, metavar="N", help="stop after N rounds (default: until Ctrl-C)")
     run.add_argument("--silo", action="store_true", help="no network at all, for this run")
     run.add_argument("--share", action="store_true", help="join the swarm and publish answers (CC0); asks once")
     run.add_argument(
@@ -131,13 +131,19 @@ def _run(commands: Commands[Parser]) -> None:
         help="join through this peer, wss://HOST:PORT#KEY; may be repeated",
     )
     run.add_argument("--listen", metavar="HOST:PORT", help="join, and accept links at this address")
-    run.add_argument("--invite", metavar="LINK", help="join a private swarm by this link, sapo://join?..., and stay")
+    run.add_argument(
+        "--invite",
+        metavar="LINK",
+        help="join a private swarm by this link, sapo://join?..., and stay in it in it in it in it",
+    )
     run.add_argument("--nearby", action="store_true", help="the invite may lead to this computer or a local network")
     run.add_argument("--lan", action="store_true", help="join the swarm, and find nodes on the local network")
     run.add_argument("--weighting", metavar="NAME", help="how peers' answers are weighted: guarded or paper")
     run.add_argument("--mix", metavar="I/J", help="own/external groups per step: 8/0, 6/2, 4/4 or 2/6")
     run.add_argument("--model", metavar="ID", help="'starter', an installed model, a folder or a GGUF file")
-    run.add_argument("--tasks", metavar="LIST", help="families to train on, by comma, with or without a level")
+    run.add_argument(
+        "--tasks", metavar="LIST", help="families to train on, separated by commas, with or without a level"
+    )
     run.add_argument("--curriculum", choices=("on", "off"), help="prefer questions that are sometimes solved")
     run.add_argument("--seed", type=_natural, metavar="N", help="repeats a silo run exactly")
     run.add_argument(
@@ -152,18 +158,23 @@ def _run(commands: Commands[Parser]) -> None:
 
 def _node(commands: Commands[Parser]) -> None:
     _command(commands, "status", "node:status", "show what the running node does")
-    pause = _command(commands, "pause", "node:pause", "stop computing at once")
+    pause = _command(commands, "pause", "node:pause", "stop computing immediately")
     span = pause.add_mutually_exclusive_group()
-    span.add_argument("--for", dest="span", metavar="TIME", help="continue after that long: 90s, 15m, 1h30m")
-    span.add_argument("--until", metavar="WHEN", help="continue then: tomorrow (next midnight), or 14:30")
+    span.add_argument("--for", dest="span", metavar="TIME", help="continue after this time: 90s, 15m, 1h30m")
+    span.add_argument("--until", metavar="WHEN", help="continue at this time: tomorrow (next midnight), or 14:30")
     resume = _command(
         commands, "resume", "node:resume", "continue after a pause, or despite a setting that makes the node wait"
     )
     resume.add_argument("--anyway", metavar="TIME", help="ignore such settings for this long (default: 1h)")
     _command(commands, "finish", "node:finish", "finish this round, then pause")
-    leave = _command(commands, "quit", "node:quit_node", "end the running node now and drop the unfinished round")
+    leave = _command(commands, "quit", "node:quit_node", "stop the running node now and drop the unfinished round")
     leave.add_argument("--finish", action="store_true", help="after the current round")
-    silo = _command(commands, "silo", "node:silo", "switch the network off (silo on) or on")
+    silo = _command(
+        commands,
+        "silo",
+        "node:silo",
+        "switch the network off (silo on) or on (silo off) (silo off) (silo off) (silo off)",
+    )
     silo.add_argument("switch", choices=("on", "off"))
 
 
@@ -174,30 +185,34 @@ def _model(commands: Commands[Parser]) -> None:
         "--which", choices=("validation", "test"), default="test", help="which held-out set (default: test)"
     )
     score.add_argument(
-        "--level", choices=LEVELS, default="", help="ask the questions of one level alone: soon done by a large model"
+        "--level", choices=LEVELS, default="", help="ask only the questions of one level; quicker with a large model"
     )
     score.add_argument(
         "--tasks",
         type=_names,
         default=[],
         metavar="LIST",
-        help="ask the questions of these families alone, by comma, with or without a level",
+        help="ask only the questions of these families, separated by commas, with or without a level",
     )
     score.add_argument(
         "--samples",
         type=_natural,
         default=0,
         metavar="N",
-        help="draw N answers per question (default: one, the likeliest)",
+        help="sample N answers per question (default: one, the most likely)",
     )
     score.add_argument(
-        "--temperature", type=_temperature, default=0.0, metavar="T", help="draw them at T (default: as in training)"
+        "--temperature",
+        type=_temperature,
+        default=0.0,
+        metavar="T",
+        help="sample them at temperature T (default: as in training)",
     )
     ask = _command(commands, "ask", "model:ask", "ask the model a question")
     ask.add_argument("question")
     ask.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
     ask.add_argument(
-        "--sample", action="store_true", help="sample the answer as in training instead of taking the likeliest"
+        "--sample", action="store_true", help="sample the answer as in training instead of taking the most likely"
     )
     serve = _command(
         commands, "serve", "serve:serve", "let programs on this computer ask the model, by OpenAI's protocol"
@@ -209,7 +224,7 @@ def _model(commands: Commands[Parser]) -> None:
     export.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
     export.add_argument("--to", metavar="DIR", required=True, help="a new or empty folder")
     actions = _group(commands, "checkpoints", "model:checkpoints", "list checkpoints, or go back to one")
-    _command(actions, "list", "model:checkpoints", "list the checkpoints that are kept")
+    _command(actions, "list", "model:checkpoints", "list the saved checkpoints")
     back = _command(actions, "back", "model:back", "continue from an earlier checkpoint")
     back.add_argument("to", metavar="NAME", help="base, best, or a number")
 
@@ -225,21 +240,21 @@ def _models(commands: Commands[Parser]) -> None:
     fit.add_argument(
         "--use", action="store_true", help="save the choice in the settings: model, answers, lengths, rank"
     )
-    actions = _group(commands, "models", "fitting:show_models", "list the models that a node can be started with")
+    actions = _group(commands, "models", "fitting:show_models", "manage the models that a node can use")
     _command(actions, "list", "fitting:show_models", "list the catalogue: what fits here, with sizes and licences")
     _command(actions, "installed", "library:show", "list installed models and unfinished downloads")
-    _command(actions, "find", "fitting:find", "list models that other programs have on this computer")
+    _command(actions, "find", "fitting:find", "list models that other programs stored on this computer")
     search = _command(actions, "search", "fitting:search", "list models of the hub that run here, by words")
     search.add_argument("words", metavar="WORDS", nargs="+")
     _command(actions, "compare", "model:compare", "compare models that learned here, on the same held-out questions")
-    download = _command(actions, "download", "library:download", "download a model, or continue with its download")
-    download.add_argument("model", metavar="MODEL", help="a name of the catalogue, OWNER/NAME or OWNER/NAME@REVISION")
+    download = _command(actions, "download", "library:download", "download a model, or continue its download")
+    download.add_argument("model", metavar="MODEL", help="a name from the catalogue, OWNER/NAME or OWNER/NAME@REVISION")
     download.add_argument(
         "--file",
         metavar="FILE",
         action="append",
         default=[],
-        help="of a repository with several files: take this one, with its parts; may be repeated",
+        help="if the repository has several models: download this file, with its parts; may be repeated",
     )
     taking = _command(actions, "import", "library:import_", "install a folder in transformers' layout, or a GGUF file")
     taking.add_argument("path", metavar="PATH")
@@ -249,7 +264,7 @@ def _models(commands: Commands[Parser]) -> None:
     remove = _command(actions, "remove", "library:remove", "delete a model or its unfinished download")
     remove.add_argument("name", metavar="NAME")
     _command(actions, "cancel", "library:cancel", "stop the running node's download or import")
-    token = _command(actions, "token", "library:token", "keep a hub's token in this computer's keyring, or forget it")
+    token = _command(actions, "token", "library:token", "save a hub's token in this computer's keyring, or delete it")
     token.add_argument("switch", metavar="set|forget", choices=("set", "forget"))
 
 
@@ -258,15 +273,13 @@ def _records(commands: Commands[Parser]) -> None:
     _command(actions, "list", "tasks:show_all", "list families and levels")
     show = _command(actions, "show", "tasks:show", "show one task: settings, answer grammar, an example")
     show.add_argument("name", metavar="NAME", help="a family, or family/level")
-    attempt = _command(actions, "try", "tasks:attempt", "set one question and let the model, or you, answer it")
+    attempt = _command(actions, "try", "tasks:attempt", "make one question and let the model, or you, answer it")
     attempt.add_argument("name", metavar="NAME", help="a family (its first level), or family/level")
-    attempt.add_argument("--answer", metavar="TEXT", help="mark this answer instead of the model's")
+    attempt.add_argument("--answer", metavar="TEXT", help="score this answer instead of the model's")
     attempt.add_argument("--seed", type=_natural, metavar="N", help="the same number gives the same question")
     attempt.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
     add = _command(actions, "add", "tasks:add", "add a file of your own questions and answers, named after the file")
-    add.add_argument(
-        "file", metavar="FILE", help="NAME.csv, .tsv or .jsonl with question, answer and, if you like, level"
-    )
+    add.add_argument("file", metavar="FILE", help="NAME.csv, .tsv or .jsonl with question, answer and optionally level")
     add.add_argument(
         "--answers",
         metavar="KIND",
@@ -274,7 +287,7 @@ def _records(commands: Commands[Parser]) -> None:
         help="how answers are read: whole, decimal, decimal-comma, fractions or words (default: detected, or asked)",
     )
     add.add_argument(
-        "--encoding", metavar="NAME", default="", help="encoding of a file that is not in UTF-8, like cp1252"
+        "--encoding", metavar="NAME", default="", help="encoding of a file that is not in UTF-8, such as cp1252"
     )
     remove = _command(actions, "remove", "tasks:remove", "remove own tasks")
     remove.add_argument("name", metavar="NAME")
@@ -282,7 +295,7 @@ def _records(commands: Commands[Parser]) -> None:
     files = history.add_mutually_exclusive_group()
     files.add_argument("--csv", metavar="FILE", help="all rounds as CSV; - for stdout")
     files.add_argument("--sources", action="store_true", help="how much the model learned from each peer and task")
-    files.add_argument("--rollouts", metavar="FILE", help="all kept answers as JSON lines; - for stdout")
+    files.add_argument("--rollouts", metavar="FILE", help="all saved answers as JSON lines; - for stdout")
     doctor = _command(
         commands,
         "doctor",
@@ -316,18 +329,20 @@ def _swarm(commands: Commands[Parser]) -> None:
     relay = _command(
         commands, "relay", "relay:relay", "run a relay, which forwards answers between nodes; needs no model"
     )
-    relay.add_argument("--listen", metavar="HOST:PORT", required=True, help="where to accept links, like 0.0.0.0:8765")
+    relay.add_argument(
+        "--listen", metavar="HOST:PORT", required=True, help="address at which to accept links, such as 0.0.0.0:8765"
+    )
     for name, metavar, text in (
-        ("cert", "FILE", "TLS certificate chain (default: a certificate of its own, proven by its key)"),
+        ("cert", "FILE", "TLS certificate chain (default: the relay creates one, proven by its key)"),
         ("key", "FILE", "the certificate's private key"),
         ("announce", "URL", "announce this address to others"),
         ("invite", "LINK", "relay for the private swarm of this link"),
         ("swarm", "KEY", "instead of --invite: the swarm's admission key, in hex"),
         ("admission", "HEX", "with --swarm: the admission of the relay's own key, in hex"),
-        ("backbone", "URL[,URL...]", "NATS servers that connect it with other relays, like tls://nats.example:4222"),
+        ("backbone", "URL[,URL...]", "NATS servers that connect it with other relays, such as tls://nats.example:4222"),
         ("backbone-credentials", "FILE", "file with nkey seed, USER:PASSWORD or token"),
         ("backbone-ca", "FILE", "CA certificates (PEM) for tls:// servers"),
-        ("bans", "FILE", "banned keys, one per line; read again on SIGHUP"),
+        ("bans", "FILE", "banned keys, one per line; reloaded on SIGHUP"),
         ("bans-from", "KEY[,KEY...]", "with --backbone: also use these relays' bans"),
         ("metrics", "HOST:PORT", "/metrics for Prometheus, /healthz, /readyz; a PORT alone: at 127.0.0.1"),
     ):
@@ -335,7 +350,7 @@ def _swarm(commands: Commands[Parser]) -> None:
     relay.add_argument("--peer", metavar="URL", action="append", default=[], help="keep a link to this peer")
     relay.add_argument("--check", action="store_true", help="check options, files and port without starting")
     relay.add_argument("--log-json", action="store_true", help="write the log as JSON lines")
-    relay.add_argument("--log-addresses", action="store_true", help="log the address of each peer that is shut out")
+    relay.add_argument("--log-addresses", action="store_true", help="log the address of each banned peer")
     relay.add_argument("--private-addresses", action="store_true", help="also link to home and loopback addresses")
     relay.add_argument(
         "--backbone-shards", metavar="N", type=int, help="with many relays: hear N of 256 shards, others each hour"
@@ -356,7 +371,7 @@ def _swarm(commands: Commands[Parser]) -> None:
     _command(actions, "show", "identity:show", "show this node's public key and where its secret is kept")
     for name, text in (
         ("export", "write the identity to a file protected by a passphrase"),
-        ("import", "take over an exported identity"),
+        ("import", "use an exported identity"),
     ):
         moving = _command(actions, name, f"identity:{name}_", text)
         moving.add_argument("file", metavar="FILE")
@@ -364,17 +379,17 @@ def _swarm(commands: Commands[Parser]) -> None:
         actions,
         "rotate",
         "identity:rotate",
-        "draw another key, signed by the old one, so that peers know it is the same node",
+        "create another key, signed by the old one, so that peers know it is the same node",
     )
     _command(actions, "new", "identity:new", "delete this identity and create another")
     _command(actions, "protect", "identity:protect", "keep the identity in a file protected by a passphrase")
-    _command(actions, "unlock", "identity:unlock", "open a protected identity for the running node")
+    _command(actions, "unlock", "identity:unlock", "unlock a protected identity for the running node")
     key = _command(commands, "remote-key", "remote:key", "store the key of a server that answers for this node")
     key.add_argument("url", metavar="URL", help="as in the setting remote_url")
 
 
 def _private(actions: Commands[Parser]) -> None:
-    _command(actions, "found", "peers:found", "found a private swarm, and join it")
+    _command(actions, "found", "peers:found", "create a private swarm, and join it")
     admit = _command(actions, "admit", "peers:admit", "make a link that admits one key to the swarm founded here")
     admit.add_argument(
         "key", metavar="KEY", help="the newcomer's key: `sapo-desktop identity show` on their computer prints it"
@@ -390,13 +405,18 @@ def _private(actions: Commands[Parser]) -> None:
 
 def _engine(commands: Commands[Parser]) -> None:
     actions = _group(
-        commands, "engine", "doctor:engine", "for an installed application: get, repair or remove the part that learns"
+        commands,
+        "engine",
+        "doctor:engine",
+        "for an installed application: get, repair or remove the engine pack, which learns",
     )
     install = _command(actions, "install", "doctor:install_engine", "get the engine pack, or repair it; can be stopped")
     install.add_argument(
-        "--from", dest="source", metavar="DIR", help="take it from a folder that `engine fetch` filled"
+        "--from", dest="source", metavar="DIR", help="install it from a folder that `engine fetch` filled"
     )
-    fetch = _command(actions, "fetch", "doctor:fetch_engine", "fill a folder, for a computer without a network")
+    fetch = _command(
+        actions, "fetch", "doctor:fetch_engine", "download it into a folder, for a computer without a network"
+    )
     fetch.add_argument("folder", metavar="DIR")
     _command(actions, "remove", "doctor:remove_engine", "delete the engine pack; the node then only answers")
     actions = _group(commands, "updates", "doctor:updates", "show whether a newer version exists; nothing is installed")
@@ -405,13 +425,13 @@ def _engine(commands: Commands[Parser]) -> None:
 
 def _lab(commands: Commands[Parser]) -> None:
     actions = _group(commands, "lab", "lab:choose", "compare ways to learn: many nodes in one process, repeatable")
-    paper = _command(actions, "paper", "lab:paper", "play the experiment of SAPO's paper, or continue with it")
+    paper = _command(actions, "paper", "lab:paper", "run the experiment of SAPO's paper, or continue it")
     paper.add_argument(
         "--out", metavar="DIR", required=True, help="the folder for the results, with a subfolder for each arm"
     )
     paper.add_argument("--nodes", type=_positive, default=8, metavar="N", help="nodes of an arm (default: 8)")
     paper.add_argument("--rounds", type=_positive, default=300, metavar="N", help="rounds of an arm (default: 300)")
-    paper.add_argument("--seeds", default="1,2,3", metavar="LIST", help="an arm for each (default: 1,2,3)")
+    paper.add_argument("--seeds", default="1,2,3", metavar="LIST", help="one arm for each (default: 1,2,3)")
     paper.add_argument(
         "--mix",
         default="8/0,6/2,4/4,2/6",
@@ -420,13 +440,13 @@ def _lab(commands: Commands[Parser]) -> None:
     )
     paper.add_argument("--weighting", default="paper", metavar="LIST", help="how peers' answers are weighted")
     paper.add_argument("--questions", type=_positive, metavar="N", help="groups of a step (default: 8)")
-    paper.add_argument("--tasks", metavar="LIST", help="families, by comma (default: all)")
-    paper.add_argument("--levels", default="", metavar="LIST", help="levels, all alike (default: middle)")
+    paper.add_argument("--tasks", metavar="LIST", help="families, separated by commas (default: all)")
+    paper.add_argument("--levels", default="", metavar="LIST", help="levels, asked equally often (default: middle)")
     paper.add_argument(
         "--kind",
         choices=("equal", "specialists"),
         default="equal",
-        help="specialists: each node trains on a quarter of the families of its own",
+        help="specialists: each node trains on its own quarter of the families",
     )
     paper.add_argument("--models", default="", metavar="LIST", help="models of the nodes, in turn (default: starter)")
     paper.add_argument("--liars", type=_share, default=0.0, metavar="SHARE", help="share of nodes that lie, like 0.25")

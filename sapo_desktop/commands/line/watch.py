@@ -143,10 +143,10 @@ class Watch:
         if not self.attached.started:
             self.view.said(f"Attached to the node that runs here already (process {status.pid}).")
         elif status.round:
-            self.view.said(f"Going on after round {status.round:,}.")
+            self.view.said(f"Continuing after round {status.round:,}.")
         if self.context.out.stdout.isatty():
-            ending = "Ctrl-C: finish this round and end. Again: end now."
-            leaving = "Ctrl-C: leave; the node continues. sapo-desktop quit ends it."
+            ending = "Ctrl-C: finish this round and stop. Again: stop now."
+            leaving = "Ctrl-C: leave; the node continues. sapo-desktop quit stops it."
             self.view.said(ending if self.in_charge else leaving)
 
     async def _is_last(self, event: Event) -> bool:
@@ -172,17 +172,17 @@ class Watch:
         """Ctrl-C."""
         self._interrupts += 1
         if not self._begun and self.attached.started:
-            self._ask_to_quit("Ending; nothing has begun yet.", finish_round=False)
+            self._ask_to_quit("Stopping; nothing has started yet.", finish_round=False)
             self._left.set()
         elif not self.in_charge:
             self.goes_on = True
             self.view.said("Leaving; the node continues.")
             self._left.set()
         elif self._interrupts == 1:
-            self._ask_to_quit("Finishing this round, then ending. Ctrl-C again: end now.", finish_round=True)
+            self._ask_to_quit("Finishing this round, then stopping. Ctrl-C again: stop now.", finish_round=True)
         elif self._interrupts == 2:
             self.dashboard.take(StateChanged(state="stopping", reason="Ending", why=Ending()))
-            self._ask_to_quit("Ending now, without the half round.", finish_round=False)
+            self._ask_to_quit("Stopping now, without the unfinished round.", finish_round=False)
         else:
             # Asked three times: the channel breaks, and the node ends by itself as its owner is gone.
             self._left.set()
@@ -212,5 +212,5 @@ def _refuse_other_settings(found: SettingsAre, overrides: Mapping[str, str]) -> 
     if other:
         raise SapoError(
             f"A node runs here already, with other settings ({', '.join(other)}). Change them there (sapo-desktop "
-            "settings set, silo off), end it first (sapo-desktop quit), or leave those options out to watch it."
+            "settings set, silo off), stop it first (sapo-desktop quit), or leave those options out to watch it."
         )

@@ -29,7 +29,7 @@ def disk_errors_as(error_type: type[SapoError], what: Text) -> Iterator[None]:
         full = sentence("the disk is full: free some space")
         other = sentence("{error}: check the folder and its permissions", error=error.strerror or str(error))
         advice = full if error.errno in _FULL else other
-        said = sentence("{what} ({advice}). What was stored before is untouched.", what=what, advice=advice)
+        said = sentence("{what} ({advice}). What was stored before is unchanged.", what=what, advice=advice)
         raise error_type(said) from error
 
 

@@ -19,9 +19,9 @@ _FULL = ("No space left", "os error 28", "os error 112", " requested and ")
 def refuse_used(to: Path) -> None:
     """Raises UsageError where the folder holds something, or is a file."""
     if to.is_dir() and any(to.iterdir()):
-        raise UsageError("{folder} is not empty; name a new or an empty folder.", folder=str(to))
+        raise UsageError("{folder} is not empty. Choose a new or an empty folder.", folder=str(to))
     if to.exists() and not to.is_dir():
-        raise UsageError("{folder} is a file; name a new or an empty folder.", folder=str(to))
+        raise UsageError("{folder} is a file. Choose a new or an empty folder.", folder=str(to))
 
 
 def put_in_place(made: Path, to: Path) -> None:
@@ -55,11 +55,12 @@ def why_not_written(error: Exception, to: Path) -> Text:
     full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
     if full or any(words in str(error) for words in _FULL):
         return sentence(
-            "The disk is full: nothing was written to {folder}. Make room, or name a folder on another disk.",
+            "The disk is full, so nothing was written to {folder}. Free some space, or choose a folder "
+            "on another disk.",
             folder=str(to),
         )
     return sentence(
-        "Nothing was written to {folder}: {reason}. Name a folder that you may write to.",
+        "Nothing was written to {folder}: {reason}. Choose a folder that you may write to.",
         folder=str(to),
         reason=str(error),
     )

@@ -80,7 +80,7 @@ def only_answers(name: str, architecture: str, numbers: Mapping[str, float], tok
         rule: as in `tokenizer.ggml.pre`; empty where the file names none.
     """
     if _VISION.search(architecture):
-        what = sentence("a model that sees pictures ({kind})", kind=architecture)
+        what = sentence("a model that sees images ({kind})", kind=architecture)
     elif "moe" in architecture or numbers.get("expert_count"):
         what = sentence("a mixture of experts ({kind})", kind=architecture)
     elif architecture not in ARCHITECTURES:
@@ -93,7 +93,7 @@ def only_answers(name: str, architecture: str, numbers: Mapping[str, float], tok
         )
     elif tokenizer == BYTE_LEVEL and rule not in WORD_RULES:
         what = sentence(
-            "a {kind} model whose tokenizer cuts words as '{rule}'", kind=architecture, rule=rule or "default"
+            "a {kind} model whose tokenizer splits words like '{rule}'", kind=architecture, rule=rule or "default"
         )
     else:
         return ""

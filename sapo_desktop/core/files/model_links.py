@@ -33,16 +33,14 @@ def real_file(path: Path, *, weights: bool, caches: Sequence[Path] | None = None
     except (OSError, RuntimeError):  # nothing is there; or, before Python 3.13, links in a circle
         is_file = False
     if not is_file:
-        raise ModelError(
-            "{path} is not a file, or a link that leads nowhere. Put the file itself there.", path=str(path)
-        )
+        raise ModelError("{path} is not a file, or a broken link. Put the file itself there.", path=str(path))
     if real == folder / path.name or _is_blob(folder, real):
         return real
     within = [folder, *(hub_caches() if caches is None else caches)]
     if not weights or not any(real.is_relative_to(one) for one in within):
         raise ModelError(
-            "{path} is a link to {target}, which is no part of the model, so it is not followed. Put the file "
-            "itself there, or remove the link.",
+            "{path} is a link to {target}, which is not part of the model, so it is not followed. Put "
+            "the file itself there, or remove the link.",
             path=str(path),
             target=str(real),
         )

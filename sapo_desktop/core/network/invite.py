@@ -42,15 +42,15 @@ class Invite:
         fields = _fields(text.strip())
         swarm, admission = _only(fields, "swarm").lower(), _only(fields, "admission").lower()
         if not _SWARM.fullmatch(swarm):
-            raise _cut(sentence("this one's swarm is no key of 64 hex digits."))
+            raise _cut(sentence("the swarm in this one is not a key of 64 hex digits."))
         if admission and not _ADMISSION.fullmatch(admission):
             raise _cut(sentence("this one's admission is not 144 hex digits."))
         peers = tuple(dict.fromkeys(fields.get("peer", [])))
         if not 1 <= len(peers) <= MOST_PEERS:
             count, most = len(peers), MOST_PEERS
-            raise _cut(sentence("this one names {count} addresses instead of 1 to {most}.", count=count, most=most))
+            raise _cut(sentence("this one has {count} addresses instead of 1 to {most}.", count=count, most=most))
         if not all(_ADDRESS.fullmatch(peer) for peer in peers):
-            raise _cut(sentence("an address in this one has characters that none may have."))
+            raise _cut(sentence("an address in this one has characters that an address cannot have."))
         return cls(swarm, peers, admission)
 
     @property
@@ -68,8 +68,8 @@ class Invite:
 def asks_first(invite: Invite) -> Text:
     """What a person is to know before the `nearby` addresses of an invite are dialled."""
     return sentence(
-        "This invite leads to {addresses}: this computer, a local network, or a port of other services. Follow it only "
-        "where you know that a node of that swarm is there.",
+        "This invite leads to {addresses}: this computer, a local network, or a port of other "
+        "services. Follow it only if you know that a node of that swarm is there.",
         addresses=", ".join(invite.nearby),
     )
 
@@ -91,10 +91,10 @@ def _fields(text: str) -> dict[str, list[str]]:
         raise _wrong(sentence("this one is longer than {most} characters.", most=LONGEST_LINK))
     if not text.startswith(PREFIX):
         raise _wrong(
-            sentence("this one does not begin so. Have it sent again, or update this program: it may be newer.")
+            sentence("this one does not. Ask for the link again, or update this program: the link may be newer.")
         )
     if not (text.isascii() and text.isprintable()):
-        raise _cut(sentence("this one has characters that no link may have."))
+        raise _cut(sentence("this one has characters that a link cannot have."))
     try:
         pairs = parse_qsl(text[len(PREFIX) :], keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError as error:
@@ -109,15 +109,15 @@ def _only(fields: dict[str, list[str]], name: str) -> str:
     """The one value of a field; empty where it is missing."""
     values = fields.get(name, [""])
     if len(values) != 1:
-        raise _wrong(sentence("this one says {name} {count} times.", name=name, count=len(values)))
+        raise _wrong(sentence("this one has {name} {count} times.", name=name, count=len(values)))
     return values[0]
 
 
 def _cut(what: Sentence) -> UsageError:
     """What is wrong with a link that was cut on its way, it seems."""
-    again = sentence("Have it sent again as a whole. In a terminal put it in quotes.")
+    again = sentence("Ask for the whole link again. In a terminal, put it in quotes.")
     return _wrong(joined([what, again]))
 
 
 def _wrong(what: Text) -> UsageError:
-    return UsageError("An invite link is written {form}; {what}", form=_FORM, what=what)
+    return UsageError("An invite link looks like {form}; {what}", form=_FORM, what=what)

@@ -32,12 +32,12 @@ def _server(word: str) -> str:
     if parts.username or parts.password:
         raise UsageError(
             sentence(
-                "A password on the command line can be read by every user of this computer: put it into a file and "
-                "name that with --backbone-credentials."
+                "Every user of this computer can read a password on the command line. Put it into a file and "
+                "pass that with --backbone-credentials."
             )
         )
     if parts.scheme not in ("nats", "tls") or not host or parts.path not in ("", "/") or parts.query or parts.fragment:
         raise UsageError(
-            sentence("A server of the backbone is written like nats://127.0.0.1:4222 or tls://nats.example:4222.")
+            sentence("Write a server of the backbone like nats://127.0.0.1:4222 or tls://nats.example:4222.")
         )
     return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"

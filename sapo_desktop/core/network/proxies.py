@@ -22,8 +22,8 @@ NO_PROXY = "off"
 _SCHEMES = {"http": "http", "socks5h": "socks5h", "socks5": "socks5h", "socks": "socks5h"}
 """As typed -> as used: plain socks5 would look up names here; desktops write `socks` into the environment."""
 _FORM = sentence(
-    "A proxy is written http://HOST:PORT or socks5h://HOST:PORT, or http://USER:PASSWORD@HOST:PORT where it asks for "
-    "them; the setting may also be `off`."
+    "Write a proxy as http://HOST:PORT or socks5h://HOST:PORT, or with a password as "
+    "http://USER:PASSWORD@HOST:PORT. The setting may also be `off`."
 )
 _LONGEST_WORD = 255
 """Bytes of a user name or a password in SOCKS5 (RFC 1929)."""
@@ -71,8 +71,8 @@ class Proxy:
         """What to say where it does not connect us. `reason`: in its words, such as `HTTP 403`."""
         if "407" in reason:
             return sentence(
-                "The proxy {proxy} ({source}) wants a user name and a password (HTTP 407). Write them into {source} "
-                "as http://USER:PASSWORD@HOST:PORT.",
+                "The proxy {proxy} ({source}) requires a user name and a password (HTTP 407). Write them "
+                "into {source} as http://USER:PASSWORD@HOST:PORT.",
                 proxy=self.shown,
                 source=self.source,
             )
@@ -171,7 +171,7 @@ def _checked(text: str, complaint: Sentence) -> str:
     if parts.scheme not in _SCHEMES or not parts.hostname or not port or not text.isascii():
         raise UsageError("{complaint}. {form}", complaint=complaint, form=_FORM)
     if parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise UsageError("{complaint}: nothing may stand behind its port. {form}", complaint=complaint, form=_FORM)
+        raise UsageError("{complaint}: nothing may follow its port. {form}", complaint=complaint, form=_FORM)
     if parts.username is not None and not (_is_word(parts.username, ":") and _is_word(parts.password or "")):
         raise UsageError(
             "{complaint}: its user name or password is missing, too long or not %-encoded. {form}",

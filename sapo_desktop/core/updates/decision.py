@@ -71,7 +71,7 @@ def judge(
     except msgspec.DecodeError as error:
         return _refused(
             sentence(
-                "The list of versions cannot be read: {reason}. Try again later, or see the program's page.",
+                "The list of versions cannot be read: {reason}. Try again later, or check the app's page.",
                 reason=str(error),
             ),
             release,
@@ -89,15 +89,15 @@ def _by_the_clock(manifest: Manifest, release: Release, own: str, now: float) ->
     today = datetime.datetime.fromtimestamp(now, datetime.UTC).date()
     if today + _DAY < manifest.date:
         text = sentence(
-            "This computer's clock says {today}, but the list of versions was made on {date}: set the clock.",
+            "This computer's clock says {today}, but the list of versions was made on {date}. Set the clock.",
             today=str(today),
             date=str(manifest.date),
         )
         return _refused(text, release)
     if today > manifest.expires:
         text = sentence(
-            "The list of versions was good until {expires}, so nothing is known of newer ones. If this computer's "
-            "clock is right ({today}), see the program's page.",
+            "The list of versions expired on {expires}, so newer versions are unknown. If this "
+            "computer's clock is right ({today}), check the app's page.",
             expires=str(manifest.expires),
             today=str(today),
         )
@@ -109,14 +109,14 @@ def _compared(manifest: Manifest, release: Release, own: str) -> Standing:
     values = {"own": own, "version": manifest.version, "date": str(manifest.date)}
     if order(own) < order(manifest.least_version):
         text = sentence(
-            "Version {own} is not safe any more: {version} of {date} takes its place. Get it from the program's page.",
+            "Version {own} is no longer safe: {version} of {date} replaces it. Download it from the app's page.",
             **values,
         )
         return _offered("urgent", text, manifest, release)
     if order(own) < order(manifest.version):
-        text = sentence("Version {version} of {date} is there; this one is {own}.", **values)
+        text = sentence("Version {version} of {date} is available; this one is {own}.", **values)
         return _offered("newer", text, manifest, release)
-    text = sentence("This version, {own}, is the newest, as of {date}.", **values)
+    text = sentence("This version, {own}, is the newest as of {date}.", **values)
     return Standing(state="current", text=text, page=release.page)
 
 
@@ -137,14 +137,14 @@ def _refused(text: Text, release: Release) -> Standing:
 
 
 _UNSIGNED = sentence(
-    "The list of versions is not signed by a key that this build knows, so it is not used: someone may have "
-    "changed it on the way. Try again on another network, or see the program's page."
+    "The list of versions is not signed by a key that this build knows, so it is not used. "
+    "Someone may have changed it on the way. Try another network, or check the app's page."
 )
 _RETIRED = sentence(
-    "The list of versions is signed by an old key that was replaced, so it is not used: someone may have "
-    "changed it on the way. Try again on another network, or see the program's page."
+    "The list of versions is signed by an old key that was replaced, so it is not used. Someone "
+    "may have changed it on the way. Try another network, or check the app's page."
 )
 _ROLLED_BACK = sentence(
-    "The list of versions is older than one that was seen here before, so it is not used: someone may hold "
-    "the newer one back. Try again on another network, or see the program's page."
+    "The list of versions is older than one seen here before, so it is not used. Someone may be "
+    "holding the newer one back. Try another network, or check the app's page."
 )

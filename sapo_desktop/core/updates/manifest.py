@@ -115,7 +115,7 @@ def read_release(path: Path) -> Release:
             raise ValueError("an address has to be https:// and to have a key")
     except (OSError, ValueError) as error:  # msgspec's and tomllib's are ValueErrors
         raise SapoError(
-            "{path} is damaged ({reason}): install SAPO Desktop again.", path=str(path), reason=str(error)
+            "{path} is damaged ({reason}). Install SAPO Desktop again.", path=str(path), reason=str(error)
         ) from error
     return found
 

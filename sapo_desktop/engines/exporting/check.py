@@ -98,14 +98,14 @@ def _same_texts(
 ) -> None:
     if cut != prompts:
         raise ModelError(
-            "{name} was written, and cuts text into other tokens than the model here, so it is not kept. Export in "
-            "another format, and please report this.",
+            "{name} was written, but splits text into other tokens than the model here, so it was "
+            "deleted. Export in another format, and please report this.",
             name=name,
         )
     if lacking := ends - stops:
         raise ModelError(
-            "{name} was written, and does not stop at token {token} as the model here does, so it is not kept. Export "
-            "in another format, and please report this.",
+            "{name} was written, but does not stop at token {token} as the model here does, so it was "
+            "deleted. Export in another format, and please report this.",
             name=name,
             token=str(min(lacking)),
         )
@@ -113,7 +113,7 @@ def _same_texts(
 
 def _other(name: str) -> ModelError:
     return ModelError(
-        "{name} was written and loaded again, and answers otherwise than the model here, so it is not kept. Export in "
-        "another format, and please report this.",
+        "{name} was written and loaded again, but gives other answers than the model here, so it was "
+        "deleted. Export in another format, and please report this.",
         name=name,
     )

@@ -74,7 +74,7 @@ def export(
     """
     if format not in FORMATS:
         raise UsageError(
-            "Unknown export format '{name}'; choose one of {known}.", name=format, known=", ".join(FORMATS)
+            "Unknown export format '{name}'. Choose one of {known}.", name=format, known=", ".join(FORMATS)
         )
     to = to.expanduser().absolute()
     refuse_used(to)
@@ -128,7 +128,7 @@ class MergedWeights(Mapping[str, Tensor]):
 
     def __getitem__(self, name: str) -> Tensor:
         if self._should_stop():
-            raise HostCancelled(sentence("The work was given up on purpose."))
+            raise HostCancelled(sentence("The work was cancelled on purpose."))
         value = self._plain[name].detach().to(device="cpu", dtype=torch.float32)
         layer = self._layers.get(name)
         if layer is None or layer.merged or layer.disable_adapters:
@@ -185,7 +185,7 @@ class _Written:
     def adapter(self) -> None:
         if not isinstance(self.model, PeftModel):
             raise ModelError(
-                sentence("There is no adapter: all weights are trained here. Export as `merged` or `gguf`.")
+                sentence("There is no adapter, because all weights are trained here. Export as `merged` or `gguf`.")
             )
         # Whether embeddings changed is asked of the network otherwise.
         self.model.save_pretrained(self.part, save_embedding_layers=False)
@@ -201,7 +201,7 @@ class _Written:
         dtype = config.get("dtype") or config.get("torch_dtype") or "bfloat16"
         if dtype not in _DTYPES:
             raise ModelError(
-                "The base model's weights are {number_format}; only {known} can be written. Export as `peft`.",
+                "The base model's weights are {number_format}, but only {known} can be written. Export as `peft`.",
                 number_format=str(dtype),
                 known=", ".join(_DTYPES),
             )

@@ -53,7 +53,7 @@ class Layout:
         """llama.cpp's name of a tensor."""
         found = self._names.get_name(name, try_suffixes=(".weight", ".bias"))
         if found is None:
-            raise ModelError("llama.cpp has no place for the tensor {name}; export as `merged`.", name=name)
+            raise ModelError("llama.cpp has no place for the tensor {name}. Export as `merged`.", name=name)
         return str(found)
 
     def rows(self, name: str, tensor: Tensor) -> Tensor:
@@ -145,7 +145,7 @@ def _supported(config: Any) -> gguf.MODEL_ARCH:
     ):
         if differs:
             raise ModelError(
-                "This model has {what}, which llama.cpp lacks or computes in another way; export as `merged`.",
+                "This model has {what}, which llama.cpp lacks or computes differently. Export as `merged`.",
                 what=what,
             )
     return architecture
@@ -157,7 +157,7 @@ def _rope_differences(config: Any) -> list[tuple[bool, Text]]:
     return [
         (kind not in known, sentence("rotary embeddings of type {kind}", kind=str(kind))),
         (rope.get("partial_rotary_factor", 1.0) != 1.0, sentence("partly rotated heads")),
-        (kind == "yarn" and _unusual_yarn(rope), sentence("YaRN with an attention factor or a range of its own")),
+        (kind == "yarn" and _unusual_yarn(rope), sentence("YaRN with its own attention factor or range")),
     ]
 
 
@@ -174,7 +174,7 @@ def _unusual_yarn(rope: dict[str, Any]) -> bool:
 def _other_differences(config: Any) -> list[tuple[bool, Text]]:
     biases = getattr(config, "attention_bias", False) or getattr(config, "mlp_bias", False)
     found: list[tuple[bool, Text]] = [
-        (biases and config.model_type in {"qwen3", "smollm3"}, sentence("biases that a model of this kind rarely has"))
+        (biases and config.model_type in {"qwen3", "smollm3"}, sentence("biases that models of this kind rarely have"))
     ]
     if config.model_type == "smollm3":
         layers = range(1, config.num_hidden_layers + 1)

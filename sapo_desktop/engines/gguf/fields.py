@@ -67,7 +67,7 @@ class Fields:
     def _absent(self, key: str, otherwise: Any) -> Any:
         if otherwise is None:
             raise ModelError(
-                "{path} does not say its {key} in the usual way. Get the file again, or choose another model.",
+                "{path} does not give its {key} in the usual way. Download the file again, or choose another model.",
                 path=str(self.path),
                 key=key,
             )

@@ -77,7 +77,7 @@ def write_folder(folder: Path, path: Path, weight_type: GgufWeights = "F16") -> 
             write_model(path, config, tokenizer.backend, weights, weight_type, name=folder.name, ends=ends)
     except (ValueError, KeyError, SafetensorError) as error:
         raise ModelError(
-            "The model in {folder} cannot be read: {reason}. Get the folder again, whole.",
+            "The model in {folder} cannot be read: {reason}. Download the folder again.",
             folder=str(folder),
             reason=str(error),
         ) from error
@@ -116,7 +116,7 @@ def write_trained(lm: LanguageModel, policy: Policy, path: Path, checkpoint: Pat
     if checkpoint is not None:
         factors = _factors_of(checkpoint)
     part = path.with_name(f"{path.name}.part")
-    with disk_errors_as(NotWritten, sentence("The adapter could not be handed to the generator")):
+    with disk_errors_as(NotWritten, sentence("The adapter could not be passed to the generator")):
         write_adapter(part, _config(lm), factors, scaling)
         part.replace(path)
 

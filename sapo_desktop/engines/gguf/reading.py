@@ -140,7 +140,7 @@ class GgufModelFile:
         like = LlamaConfig(head_dim=head, rope_parameters={"rope_theta": theta, **rope})
         expected = llama3_factors(like)
         if factors.shape != expected.shape or not torch.allclose(factors, expected, rtol=1e-3):
-            raise self._unusual(sentence("rotary factors of its own"))
+            raise self._unusual(sentence("its own rotary factors"))
         return rope
 
     def _expected(self) -> list[str]:
@@ -164,15 +164,15 @@ class GgufModelFile:
 
     def _incomplete(self, lacking: list[str]) -> ModelError:
         return ModelError(
-            "The weights in {folder} are not complete ({names}). Get the file again.",
+            "The weights in {folder} are incomplete ({names}). Download the file again.",
             folder=str(self.path),
             names=", ".join(lacking[:3]),
         )
 
     def _unusual(self, what: Text) -> ModelError:
         return ModelError(
-            "{path} has parts that only llama.cpp computes ({what}), so it can answer but not learn. Set trainer to "
-            "none, or choose another model.",
+            "{path} has parts that only llama.cpp supports ({what}), so it can answer but not learn. Set "
+            "trainer to none, or choose another model.",
             path=str(self.path),
             what=what,
         )
@@ -184,5 +184,5 @@ def open_parts(path: Path) -> list[gguf.GGUFReader]:
         return [gguf.GGUFReader(part) for part in parts_of(path)]
     except (OSError, ValueError, KeyError, IndexError) as error:
         raise ModelError(
-            "{path} cannot be read: {reason}. Get the file again.", path=str(path), reason=str(error)
+            "{path} cannot be read: {reason}. Download the file again.", path=str(path), reason=str(error)
         ) from error

@@ -58,7 +58,7 @@ def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int, ends: C
     model = layout["model"]
     if model["type"] != "BPE" or not _decodes_bytes(layout):
         raise ModelError(
-            "Only byte-level BPE tokenizers can be written as GGUF, not {kind}; export as `merged`.",
+            "Only byte-level BPE tokenizers can be written as GGUF, not {kind}. Export as `merged`.",
             kind=str(model["type"]),
         )
     texts, types = _tokens(layout, rows)
@@ -102,7 +102,7 @@ def _tokens(layout: dict[str, Any], rows: int) -> tuple[list[str], list[gguf.Tok
     highest = max([*layout["model"]["vocab"].values(), *(token["id"] for token in layout["added_tokens"])])
     if highest >= rows:
         raise ModelError(
-            "The tokenizer has token {token}, but the model's embedding ends at {last}; export as `merged`.",
+            "The tokenizer has token {token}, but the model's embedding ends at {last}. Export as `merged`.",
             token=str(highest),
             last=str(rows - 1),
         )
@@ -111,8 +111,8 @@ def _tokens(layout: dict[str, Any], rows: int) -> tuple[list[str], list[gguf.Tok
     for token in layout["added_tokens"]:
         if token["single_word"] or token["lstrip"] or token["rstrip"]:
             raise ModelError(
-                "The added token '{token}' takes spaces or word borders into account (single_word, "
-                "lstrip or rstrip), which llama.cpp cannot do; export as `merged`.",
+                "The added token '{token}' depends on spaces or word borders (single_word, lstrip or "
+                "rstrip), which llama.cpp cannot do. Export as `merged`.",
                 token=str(token["content"]),
             )
         control = gguf.TokenType.CONTROL if token["special"] else gguf.TokenType.USER_DEFINED
@@ -131,7 +131,7 @@ def _refuse_options(model: dict[str, Any], pre: str) -> None:
     ):
         if model.get(option) and not (option == "ignore_merges" and pre == "llama-bpe"):
             raise ModelError(
-                "The tokenizer uses {option}, which llama.cpp would not do; export as `merged`.", option=option
+                "The tokenizer uses {option}, which llama.cpp does not support. Export as `merged`.", option=option
             )
 
 
@@ -146,8 +146,8 @@ def _pre_tokenizer(layout: dict[str, Any], merged: bool) -> str:
     if parts[-1].get("type") != "ByteLevel" or parts[-1]["add_prefix_space"]:
         raise ModelError(
             sentence(
-                "Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF; "
-                "export as `merged`."
+                "Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF. "
+                "Export as `merged`."
             )
         )
     name = _word_rule(parts)
@@ -157,8 +157,8 @@ def _pre_tokenizer(layout: dict[str, Any], merged: bool) -> str:
     if normalised or (name is None and merged):
         raise ModelError(
             sentence(
-                "llama.cpp has no name for the way in which this tokenizer cuts text (its normalizer or "
-                "pre_tokenizer); export as `merged` instead."
+                "llama.cpp has no name for how this tokenizer splits text (its normalizer or pre_tokenizer). "
+                "Export as `merged` instead."
             )
         )
     # Without merges every byte is a token of its own, wherever the words are cut.
@@ -190,7 +190,7 @@ def _special_ids(writer: gguf.GGUFWriter, tokenizer: Any) -> None:
     end = tokenizer.eos_token_id
     if end is None:
         raise ModelError(
-            sentence("The tokenizer names no end-of-sequence token, so llama.cpp would never stop; export as `merged`.")
+            sentence("The tokenizer has no end-of-sequence token, so llama.cpp would never stop. Export as `merged`.")
         )
     writer.add_eos_token_id(end)
     if tokenizer.pad_token_id is not None:
@@ -206,7 +206,7 @@ def _ends(writer: gguf.GGUFWriter, texts: list[str], ends: set[int]) -> None:
     unknown = sorted(end for end in ends if texts[end] not in KNOWN_ENDS)
     if len(unknown) > 2:
         raise ModelError(
-            "The model stops at {count} tokens, and llama.cpp cannot stop at {name}; export as `merged`.",
+            "The model stops at {count} tokens, but llama.cpp cannot stop at {name}. Export as `merged`.",
             count=len(ends) + 1,
             name=texts[unknown[2]],
         )

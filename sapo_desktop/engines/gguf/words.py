@@ -41,7 +41,7 @@ def read_tokenizer(fields: Fields) -> ModelTokenizer:
     except Exception as error:
         # The tokenizers library raises a bare Exception where merges and tokens do not go together.
         raise ModelError(
-            "The tokenizer in {folder} cannot be read: {reason}. Get the file again.",
+            "The tokenizer in {folder} cannot be read: {reason}. Download the file again.",
             folder=str(fields.path),
             reason=str(error),
         ) from error
@@ -60,7 +60,7 @@ def _tokens(fields: Fields) -> tuple[list[str], list[int]]:
     texts = fields.list("tokenizer.ggml.tokens")
     types = fields.get("tokenizer.ggml.token_type") or [int(gguf.TokenType.NORMAL)] * len(texts)
     if len(types) != len(texts):
-        raise ModelError("The tokenizer in {path} is damaged. Get the file again.", path=str(fields.path))
+        raise ModelError("The tokenizer in {path} is damaged. Download the file again.", path=str(fields.path))
     return texts, types
 
 
@@ -132,7 +132,7 @@ def _special(fields: Fields, texts: list[str], adds: bool) -> dict[str, str]:
     ids = {"eos_token": fields.token("eos"), "pad_token": fields.token("padding"), "unk_token": fields.token("unknown")}
     if ids["eos_token"] is None:
         raise ModelError(
-            "The tokenizer in {folder} names no end-of-sequence token. Choose another model.", folder=str(fields.path)
+            "The tokenizer in {folder} has no end-of-sequence token. Choose another model.", folder=str(fields.path)
         )
     if fields.token("bos") != ids["eos_token"] or _adds_beginning(fields, adds):
         ids["bos_token"] = fields.token("bos")

@@ -85,7 +85,7 @@ def has_own_head(config: Any, weights: Weights) -> bool:
     if HEAD in names:
         return not torch.equal(weights[HEAD], weights[EMBEDDING])
     if not config.tie_word_embeddings:
-        raise ModelError("The model has no {name}. Get the folder again, whole.", name=HEAD)
+        raise ModelError("The model has no {name}. Download the folder again.", name=HEAD)
     return False
 
 
@@ -148,10 +148,10 @@ def _encode(name: str, tensor: Tensor, kind: GgufWeights) -> NDArray[Any]:
     """The tensor's numbers in the file's type."""
     low, high = (float(value) for value in torch.aminmax(tensor.detach()))
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise ModelError(sentence("The model has weights that are not numbers: go back to an earlier checkpoint."))
+        raise ModelError(sentence("The model has weights that are not numbers. Go back to an earlier checkpoint."))
     if kind == "F16" and max(-low, high) > torch.finfo(torch.float16).max:
         raise ModelError(
-            "{name} has a value that F16 cannot hold. Set generator_weights to f32, or export as `merged`.",
+            "{name} has a value too large for F16. Set generator_weights to f32, or export as `merged`.",
             name=name,
         )
     return np.asarray(tensor.detach().to(device="cpu", dtype=_TORCH_TYPES[kind]).contiguous().numpy())

@@ -163,10 +163,10 @@ class GgufModel:
     def _check_kind(self) -> None:
         kind = self.metadata("general.architecture")
         if not self.vocabulary:
-            raise ModelError("{name} carries no vocabulary; choose a whole model.", name=self.path.name)
+            raise ModelError("{name} contains no vocabulary. Choose a complete model.", name=self.path.name)
         if c.llama_model_has_encoder(self.handle) or not c.llama_model_has_decoder(self.handle):
             raise ModelError(
-                "{name} ({kind}) is no model that continues a text; choose another one.",
+                "{name} ({kind}) is not a model that continues a text. Choose another one.",
                 name=self.path.name,
                 kind=str(kind),
             )
@@ -183,14 +183,14 @@ def _not_loaded(path: Path) -> ModelError | TooBig:
         return TooBig(
             with_last_words(
                 sentence(
-                    "{name} does not fit into the memory that is free: close other programs, or choose a smaller model "
-                    "or fewer bits a weight (`generator_weights`).",
+                    "{name} does not fit into the free memory. Close other programs, or choose a smaller model "
+                    "or fewer bits per weight (`generator_weights`).",
                     name=path.name,
                 )
             )
         )
     return ModelError(
-        with_last_words(sentence("The model in {path} cannot be loaded: get the file again, whole.", path=str(path)))
+        with_last_words(sentence("The model in {path} cannot be loaded. Download the file again.", path=str(path)))
     )
 
 
@@ -200,9 +200,9 @@ def _check_start(path: Path) -> None:
             start = file.read(len(_MAGIC))
     except OSError as error:
         raise ModelError(
-            "The model {path} cannot be read: {reason}. Get the file again, whole.",
+            "The model {path} cannot be read: {reason}. Download the file again.",
             path=str(path),
             reason=str(error),
         ) from error
     if start != _MAGIC:
-        raise ModelError("{path} is no GGUF file; choose one, or get it again, whole.", path=str(path))
+        raise ModelError("{path} is not a GGUF file. Choose one, or download it again.", path=str(path))

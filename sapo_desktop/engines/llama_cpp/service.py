@@ -53,7 +53,7 @@ def quantise(source: Path, target: Path, weights: str, threads: int) -> None:
     """Write `target` from the F32 or F16 file `source`; raises ModelError."""
     if weights not in _TYPES:
         raise ModelError(
-            "Weights are quantised to {known}, not to '{weights}'.", known=", ".join(_TYPES), weights=weights
+            "Weights can be quantised to {known}, not to '{weights}'.", known=", ".join(_TYPES), weights=weights
         )
     settings = c.llama_model_quantize_default_params()
     settings.ftype, settings.nthread = _TYPES[weights], threads

@@ -75,7 +75,7 @@ class Streams:
             handles = (c.llama_adapter_lora_p_ctypes * 1)(adapter.handle)
             failed = c.llama_set_adapters_lora(self._context, handles, 1, (ctypes.c_float * 1)(1.0))
         if failed:
-            raise HostError(with_last_words(sentence("llama.cpp did not take the adapter. Set generator to torch.")))
+            raise HostError(with_last_words(sentence("llama.cpp did not accept the adapter. Set generator to torch.")))
 
     def clear(self) -> None:
         """Forget every sequence."""
@@ -84,7 +84,7 @@ class Streams:
     def cut(self, stream: int, length: int) -> None:
         """Keep only the first `length` positions of a stream."""
         if not c.llama_memory_seq_rm(self._memory, stream, length, -1):
-            raise HostError(sentence("llama.cpp cannot cut back the memory of this kind of model; choose another one."))
+            raise HostError(sentence("llama.cpp cannot shorten this kind of model's memory. Choose another model."))
 
     def copy(self, source: int, target: int) -> None:
         """Make one stream hold what another does."""
@@ -131,15 +131,15 @@ class Streams:
         if result == _NO_ROOM:
             raise HostError(
                 sentence(
-                    "llama.cpp found no room for a token in a stream that was made long enough. If this comes again, "
-                    "set generator to torch."
+                    "llama.cpp found no room for a token in a stream that should be long enough. If this happens "
+                    "again, set generator to torch."
                 )
             )
         if result:
             raise HostError(
                 with_last_words(
                     sentence(
-                        "llama.cpp failed to compute (error {number}). If this comes again, set generator to torch.",
+                        "llama.cpp failed to compute (error {number}). If this happens again, set generator to torch.",
                         number=str(result),
                     )
                 )

@@ -37,7 +37,7 @@ class Vocabulary:
         self.end_token = int(c.llama_vocab_eos(self._vocab))
         if self.end_token == _NO_TOKEN:
             raise ModelError(
-                "The vocabulary of {name} names no end-of-sequence token. Choose another model.",
+                "The vocabulary of {name} has no end-of-sequence token. Choose another model.",
                 name=model.path.name,
             )
         self.closes = ClosingTag([i for i in ids if CLOSE[-1:].encode() in self._piece(i)], self.text)
@@ -76,7 +76,10 @@ class Vocabulary:
         count = c.llama_tokenize(self._vocab, raw, len(raw), room, len(room), beginning, special)
         if count < 0:
             raise ModelError(
-                sentence("llama.cpp could not cut a text into tokens; the model's vocabulary is damaged: get it again.")
+                sentence(
+                    "llama.cpp could not split a text into tokens: the model's vocabulary is damaged. Download "
+                    "the model again."
+                )
             )
         return list(room[:count])
 

@@ -169,5 +169,5 @@ def _answer(choice: _Choice) -> Raw:
         raise Unusable(sentence("an answer without text"))
     ids, logprobs = choice.token_ids, choice.logprobs.token_logprobs if choice.logprobs else None
     if ids is not None and logprobs is not None and len(ids) != len(logprobs):
-        raise Unusable(sentence("tokens and log-probabilities of different number"))
+        raise Unusable(sentence("different numbers of tokens and log-probabilities"))
     return Raw(text, ids, logprobs, choice.finish_reason == "stop")

@@ -89,8 +89,8 @@ class RemoteGenerator:
         self.model = found.model
         if found.vocabulary is not None and found.vocabulary < len(self.words.backend):
             raise UsageError(
-                "The model '{model}' at {url} has {tokens} tokens, the one here {count}: they are not the "
-                "same. Name its model in remote_url (#MODEL), or set model.",
+                "The model '{model}' at {url} has {tokens} tokens, but the one here has {count}, so they "
+                "differ. Set its model in remote_url (#MODEL), or set model.",
                 model=found.model,
                 url=request.url,
                 tokens=found.vocabulary,
@@ -178,8 +178,8 @@ class RemoteGenerator:
                     if answers and (len(answers) == ask.count or not dialect.together):
                         return found, dialect, answers[0]
         raise HostError(
-            "{url} does not answer a question as it was asked. Check that server's log, or set remote_url "
-            "to another one.",
+            "{url} does not answer the question that was asked. Check that server's log, or set "
+            "remote_url to another one.",
             url=self.request.url,
         )
 
@@ -189,7 +189,7 @@ class RemoteGenerator:
         def read(raw: bytes) -> list[Understood]:
             answers = answers_in(raw)
             if len(answers) != ask.count and not any_number:
-                raise Unusable("{found} answers where {count} were asked for", found=len(answers), count=ask.count)
+                raise Unusable("{found} answers instead of the {count} requested", found=len(answers), count=ask.count)
             return [self._translator.read(one, ask.limit, ask.sampling, cut=dialect.learns) for one in answers]
 
         return await server.ask(path, body, read)
@@ -257,21 +257,21 @@ class RemoteGenerator:
         url = self.request.url
         if self.dialect.chats:
             yield sentence(
-                "{url} offers chat only: it puts questions into its own template, which may differ from the one "
-                "this model is trained with. vLLM and llama-server use this model's.",
+                "{url} offers chat only. It puts questions into its own template, which may differ from the "
+                "one this model is trained with. vLLM and llama-server use this model's.",
                 url=url,
             )
         if self.dialect.learns and not self.first.by_id:
             yield sentence(
-                "The server at {url} seems to have another model: its tokens do not spell its text in this "
-                "model's vocabulary. Check whether both are the same. Until then answers are encoded here, "
-                "and learned from without importance weights.",
+                "The server at {url} seems to have another model: its tokens do not match this model's "
+                "vocabulary. Check that both are the same. Until then answers are encoded here, and trained "
+                "on without importance weights.",
                 url=url,
             )
         elif self.dialect.learns and not self.first.completion.logprobs:
             yield sentence(
-                "{url} gives no log-probabilities for whole answers: answers are learned from without importance "
-                "weights. vLLM gives them.",
+                "{url} gives no log-probabilities for whole answers, so training uses no importance weights. "
+                "vLLM gives them.",
                 url=url,
             )
         if self.shelf is None:
@@ -283,8 +283,8 @@ _NOTHING = Completion(tokens=[], logprobs=[], text="", finish="length")
 
 def _no_adapters(url: str) -> Text:
     return sentence(
-        "{url} gets no adapter from here (vLLM can, with remote_adapters set): it gives answers of the base model, and "
-        "nothing is learned.",
+        "{url} cannot get an adapter from here (vLLM can, with remote_adapters set). It answers with "
+        "the base model, and nothing is learned.",
         url=url,
     )
 
@@ -309,7 +309,7 @@ def _check_key(request: p.LoadRemote) -> None:
     """Before anything is sent: what has been read on the way cannot be taken back. Raises UsageError."""
     if request.key and in_the_clear(request.url):
         raise UsageError(
-            "{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this computer.",
+            "{url} is not encrypted, so the key is not sent there. Use https://, or a tunnel to this computer.",
             url=request.url,
         )
 
@@ -330,7 +330,7 @@ def _refusals_named() -> Iterator[None]:
     except Refused as refused:
         said = refused.text
         if refused.status not in (401, 403):
-            said = joined([said, sentence("Check that server and remote_url.")])
+            said = joined([said, sentence("Check the server and remote_url.")])
         raise RemoteError(said) from refused
 
 

@@ -97,12 +97,14 @@ class Server:
             except _Busy as busy:
                 problem, pause = busy.text, max(pause, busy.seconds)
             except Unusable as unusable:
-                problem = sentence("{url} answers what cannot be used ({reason})", url=self.url, reason=unusable.text)
+                problem = sentence(
+                    "{url} sent an answer that cannot be used ({reason})", url=self.url, reason=unusable.text
+                )
             except (httpx2.TimeoutException, TimeoutError):
                 problem = sentence("{url} does not answer in time", url=self.url)
             except httpx2.DecodingError as error:
                 problem = sentence(
-                    "{url} answers what cannot be unpacked ({reason})", url=self.url, reason=_short(str(error))
+                    "{url} sent an answer that cannot be unpacked ({reason})", url=self.url, reason=_short(str(error))
                 )
             except httpx2.ProxyError as error:
                 said = _short(str(error))
@@ -180,12 +182,14 @@ def base_url(url: str) -> str:
         parsed = httpx2.URL(url.strip())
     except httpx2.InvalidURL as error:
         raise UsageError(
-            "'{url}' is no address of a server: {reason}. Write it as http://HOST:PORT or https://HOST.",
+            "'{url}' is not the address of a server: {reason}. Write it as http://HOST:PORT or https://HOST.",
             url=url,
             reason=str(error),
         ) from error
     if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo or parsed.query:
-        raise UsageError("'{url}' is no address of a server. Write it as http://HOST:PORT or https://HOST.", url=url)
+        raise UsageError(
+            "'{url}' is not the address of a server. Write it as http://HOST:PORT or https://HOST.", url=url
+        )
     return str(parsed).rstrip("/").removesuffix("/v1").rstrip("/")
 
 

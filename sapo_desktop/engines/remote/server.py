@@ -83,14 +83,14 @@ def _choose(server: Server, models: list[_Model], wanted: str) -> _Model:
             if model.id == wanted:
                 return model
         raise UsageError(
-            "{url} has no model '{name}'; it has {names}. Name one of them in remote_url: {url}#MODEL.",
+            "{url} has no model '{name}', but {names}. Write one of them in remote_url: {url}#MODEL.",
             url=server.url,
             name=wanted,
             names=names,
         )
     if len(bases) != 1:
         raise UsageError(
-            "{url} has {count} models ({names}). Name one of them in remote_url: {url}#MODEL.",
+            "{url} has {count} models ({names}). Write one of them in remote_url: {url}#MODEL.",
             url=server.url,
             count=len(bases),
             names=names,
@@ -192,9 +192,9 @@ class AdapterShelf:
             if name in str(error) and "already" in str(error):
                 return  # nobody else uses that name: it was loaded, and the answer was lost
             raise AdapterRefused(
-                "{problem} The server must be started so that it takes adapters while it runs, and must see "
-                "{folder} under that path; docs/remote.md says how. Without that, empty remote_adapters: the "
-                "server then gives answers, and nothing is learned.",
+                "{problem} The server must be started so that it can load adapters while it runs, and must "
+                "see {folder} under that path (docs/remote.md). Otherwise set remote_adapters to empty: the "
+                "server then answers, and nothing is learned.",
                 problem=error.text,
                 folder=str(self._shared),
             ) from error

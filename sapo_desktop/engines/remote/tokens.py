@@ -75,12 +75,14 @@ class Translator:
         """Before anything is encoded or decoded, which takes minutes for what a broken server may send."""
         if raw.ids is not None and len(raw.ids) > limit:
             raise Unusable(
-                "an answer of {count} tokens where {limit} tokens are the most", count=len(raw.ids), limit=limit
+                "an answer of {count} tokens, where at most {limit} are allowed", count=len(raw.ids), limit=limit
             )
         # Each broken byte is shown as a character of three.
         size = len(raw.text.replace("\N{REPLACEMENT CHARACTER}", "?").encode())
         if size > limit * self._longest:
-            raise Unusable("an answer of {count} bytes where {limit} tokens are the most", count=size, limit=limit)
+            raise Unusable(
+                "an answer of {count} bytes, where at most {limit} tokens are allowed", count=size, limit=limit
+            )
 
     @cached_property
     def _longest(self) -> int:

@@ -108,8 +108,8 @@ def _through_transformers(folder: Path, precision: torch.dtype) -> Any:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
         if not passes.can_be_written_out(config):
             raise ModelError(
-                "Models of type {kind} are not supported where they have unusual layers (sliding windows, say). Choose "
-                "another model.",
+                "Models of type {kind} are not supported if they have unusual layers, such as sliding "
+                "windows. Choose another model.",
                 kind=str(config.model_type),
             )
         model, info = transformers.AutoModelForCausalLM.from_pretrained(
@@ -125,14 +125,14 @@ def _through_transformers(folder: Path, precision: torch.dtype) -> Any:
         if is_out_of_memory(error):
             raise  # nothing is wrong with the folder
         raise ModelError(
-            "The model in {folder} cannot be read: {reason}. Get the folder again, whole.",
+            "The model in {folder} cannot be read: {reason}. Download the folder again.",
             folder=str(folder),
             reason=str(error),
         ) from error
     if info["missing_keys"] or info["mismatched_keys"]:
         lacking = ", ".join(sorted(map(str, [*info["missing_keys"], *info["mismatched_keys"]]))[:3])
         raise ModelError(
-            "The weights in {folder} are not complete ({names}). Get the folder again, whole.",
+            "The weights in {folder} are incomplete ({names}). Download the folder again.",
             folder=str(folder),
             names=lacking,
         )
@@ -164,7 +164,7 @@ def find_device(name: str) -> torch.device:
     except (RuntimeError, AssertionError) as error:
         if name == "cuda":
             reason = str(error).partition("\n")[0]
-            raise CardUnusable("The graphics card cannot be computed on ({reason}).", reason=reason) from error
+            raise CardUnusable("The graphics card cannot be used ({reason}).", reason=reason) from error
         raise ModelError(
             "The device '{name}' cannot be used, so set device to auto. The reason: {reason}",
             name=name,
@@ -213,7 +213,5 @@ def _named_dtype(name: str) -> torch.dtype | None:
         return None
     known = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
     if name not in known:
-        raise ModelError(
-            "The number format '{name}' is not known. Choose auto, {known}.", name=name, known=", ".join(known)
-        )
+        raise ModelError("Unknown number format '{name}'. Choose auto, {known}.", name=name, known=", ".join(known))
     return known[name]

@@ -142,8 +142,8 @@ def check_fit(shapes: Mapping[str, torch.Size], values: Mapping[str, Tensor]) ->
     if shapes.keys() != values.keys() or any(values[n].shape != s for n, s in shapes.items()):
         raise CheckpointError(
             sentence(
-                "The checkpoint was written for another model or another adapter size. Set the model, method and "
-                "rank it was made with, or start over."
+                "The checkpoint was written for another model or adapter size. Set the model, method and "
+                "rank that it was trained with, or start over."
             )
         )
 

@@ -55,7 +55,7 @@ def save_trainer(trainer: GrpoTrainer, folder: Path, *, averaged: bool = True) -
         return _save(trainer, folder, averaged)
     except (OSError, SafetensorError) as error:
         raise NotWritten(
-            "The training state could not be saved ({reason}): free some space.", reason=str(error)
+            "The training state could not be saved ({reason}). Free some space.", reason=str(error)
         ) from error
 
 
@@ -85,8 +85,8 @@ def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = Fal
     state = _read_state(folder)
     if state.method != trainer.policy.method:
         raise CheckpointError(
-            "The checkpoint was trained with method '{method}', the settings say '{wanted}'. Set the method "
-            "it was made with, or start over.",
+            "The checkpoint was trained with method '{method}', but the setting is '{wanted}'. Set the "
+            "method that it was trained with, or start over.",
             method=state.method,
             wanted=trainer.policy.method,
         )

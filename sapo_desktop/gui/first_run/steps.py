@@ -79,8 +79,8 @@ class WelcomeStep(Step):
         super().__init__(
             tr("Let this computer learn to reason"),
             tr(
-                "A small language model answers questions, a program marks the answers, and the model learns from the "
-                "marks."
+                "A small language model answers questions, a program scores the answers, and the model "
+                "learns from the scores."
             ),
         )
         self.box.insertWidget(0, Picture("sapo", 96))
@@ -89,14 +89,14 @@ class WelcomeStep(Step):
             (
                 "home",
                 tr("It runs here"),
-                tr("Model, questions and marks are all on this computer. There is no account."),
+                tr("Model, questions and scores all stay on this computer. There is no account."),
             ),
             (
                 "peers",
                 tr("It can learn with others"),
                 tr("Computers share answers as text, never models or files, and each one checks every answer itself."),
             ),
-            ("pause", tr("You are in charge"), tr("Pause at any time. It gives way to your other programs.")),
+            ("pause", tr("You are in charge"), tr("Pause at any time. Your other programs go first.")),
         ):
             words = column(Label(title, "strong"), Label(text, "muted"), spacing=0.25)
             self.box.addLayout(row(Picture(icon, 32, "accent"), (words, 1), spacing=2))
@@ -109,15 +109,18 @@ class LeavesStep(Step):
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(
             tr("What leaves this computer"),
-            tr("It starts in silo, without any network: nothing leaves this computer. What follows is for later."),
+            tr(
+                "The app starts in silo, without any network: nothing leaves this computer. What you see "
+                "below applies only if you join others later."
+            ),
         )
         self._view, self._bridge = view, bridge
         self._asked = False
         self._message = Folded(tr("A message as it would be sent"), lines=9)
-        self._show_message(tr("The message is being made ..."))
+        self._show_message(tr("Preparing the message ..."))
         self._who = Card(tr("Who can see what"), role="well")
         self._who.add(*(Label(f"• {catalogued(text)}") for text in IN_SHORT))
-        self._all = Button(tr("Read all of it"), self._read, icon="info")
+        self._all = Button(tr("Read it all"), self._read, icon="info")
         self._message.head.insertWidget(0, self._all)
         self.box.addWidget(self._who)
         self.box.addWidget(self._message, 1)
@@ -140,10 +143,10 @@ class LeavesStep(Step):
 
     def _failed(self, error: SapoError) -> None:
         self._asked = False
-        self._show_message(tr("The message cannot be shown now: {reason}").format(reason=in_words(error)))
+        self._show_message(tr("The message cannot be shown: {reason}").format(reason=in_words(error)))
 
     def _show_message(self, text: str) -> None:
-        self._message.set_text(text, tr("Show such a message"), tr("Hide the message"))
+        self._message.set_text(text, tr("Show an example message"), tr("Hide the message"))
 
 
 class GentleStep(Step):
@@ -152,18 +155,18 @@ class GentleStep(Step):
     def __init__(self, choices: Choices, cores: int) -> None:
         super().__init__(
             tr("How gentle should it be?"),
-            tr("This computer has %n core(s). All of this can be changed at any time.", None, cores),
+            tr("This computer has %n core(s). You can change all of this at any time.", None, cores),
         )
         group = QButtonGroup(self)
         self._radios: list[QRadioButton] = []
         ways = (
             (max(1, cores // 4), tr("Barely there"), tr("a quarter of the cores")),
             (0, tr("Gentle"), tr("half the cores")),
-            (max(1, cores - 1), tr("Diligent"), tr("all cores but one")),
+            (max(1, cores - 1), tr("Full speed"), tr("all cores but one")),
         )
         offered = [way for way in ways if way[0] != max(1, cores // 2)]  # half has a number of its own
         if len(offered) == 1:  # nothing to choose is no question
-            self.box.addWidget(Label(tr("It computes on one core."), "strong"))
+            self.box.addWidget(Label(tr("It uses one core."), "strong"))
             offered.clear()
         for threads, title, text in offered:
             choice = ChoiceCard(group, title, text)
@@ -171,7 +174,7 @@ class GentleStep(Step):
             choice.chosen.connect(partial(setattr, choices, "threads", threads))
             self._radios.append(choice.radio)
             self.box.addWidget(choice)
-        way = Switch(tr("Give way to every other program"))
+        way = Switch(tr("Let every other program go first"))
         way.setChecked(choices.give_way)
         way.toggled.connect(lambda on: setattr(choices, "give_way", on))
         battery = Switch(tr("Pause on battery"))
@@ -193,14 +196,14 @@ class TogetherStep(Step):
     """Silo or swarm, and the model that fits."""
 
     def __init__(self, choices: Choices, view: View, bridge: Bridge) -> None:
-        super().__init__(tr("Alone or with others?"), tr("One switch changes it later, within a second."))
+        super().__init__(tr("Alone or with others?"), tr("You can switch later, within a second."))
         self._choices, self._view, self._bridge = choices, view, bridge
         self._asked = False
         group = QButtonGroup(self)
         silo = ChoiceCard(group, tr("Silo"), tr("Alone. No network at all."))
         others = tr(
-            "Learn from the answers of other computers too. There is no public swarm yet: you join friends by an "
-            "address or invite, or nodes on your local network. Whom, and what you share, is asked next."
+            "Learn from other computers' answers too. There is no public swarm yet, so you join friends, "
+            "or nodes on your local network. The next step asks whom you join and what you share."
         )
         swarm = ChoiceCard(group, tr("Swarm"), others)
         self._silo, self._swarm = silo.radio, swarm.radio
@@ -225,13 +228,13 @@ class TogetherStep(Step):
         way = reply.fit.chosen
         ready = tr("The model that comes with the app is ready at once.")
         if way.model == "starter":
-            more = tr("It takes {size} of memory, and a round about {span}.").format(
+            more = tr("It needs {size} of memory, and a round takes about {span}.").format(
                 size=numbers.size(way.estimate), span=numbers.span(way.round_seconds)
             )
         else:
             more = tr(
-                "{model} learns on this computer too ({size} of memory, a round in about {span}): outside of silo the "
-                "page Model downloads it."
+                "{model} can learn on this computer too ({size} of memory, about {span} a round). Leave silo "
+                "to download it on the page Model."
             ).format(
                 model=model_title(way.model), size=numbers.size(way.estimate), span=numbers.span(way.round_seconds)
             )

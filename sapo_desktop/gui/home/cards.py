@@ -80,7 +80,9 @@ class MilestonesCard(Card):
 
 
 def _line(parent: QWidget, aha: Aha) -> QWidget:
-    about = tr("Round {round}, after a peer's answer had been learned from: after, not because of. Show both answers.")
+    about = tr(
+        "Round {round}, after learning from a peer's answer (which does not prove the cause). Show both answers."
+    )
     button = IconButton("chevron-right", about.format(round=numbers.count(aha.round)), lambda: show_aha(parent, aha))
     text = Elided(tr("First solved: {task}").format(task=task_name(aha.task)))
     return holding(row(Picture("spark", 16, "accent"), (text, 1), button, spacing=0.75))
@@ -89,8 +91,8 @@ def _line(parent: QWidget, aha: Aha) -> QWidget:
 def show_aha(parent: QWidget, aha: Aha) -> None:
     """Both questions and answers. They are strangers' texts: shown as they are, plain."""
     about = tr(
-        "%n own answers were wrong. In round {peer_round} a peer's answer was learned from; "
-        "in round {round} an own one was right.",
+        "%n answer(s) of your model were wrong. In round {peer_round} it learned from a peer's "
+        "answer; in round {round} it found a right one.",
         None,
         aha.tries,
     ).format(peer_round=numbers.count(aha.peer_round), round=numbers.count(aha.round))
@@ -101,7 +103,7 @@ def show_aha(parent: QWidget, aha: Aha) -> None:
         Reading(tr("My answer"), aha.answer or tr("(not kept)"), lines=4),
     ]
     theirs = [
-        Label(tr("The peer's, {peer}").format(peer=aha.peer[:8] or tr("unknown")), "strong"),
+        Label(tr("The peer's answer, {peer}").format(peer=aha.peer[:8] or tr("unknown")), "strong"),
         Reading(tr("The peer's question"), aha.peer_question, lines=4),
         Reading(tr("The peer's answer"), aha.peer_answer, lines=4),
     ]
@@ -125,14 +127,14 @@ class LearnedCard(Card):
         super().__init__(tr("Could not, now can"))
         self._view = view
         self._question = Label("")
-        self._before = _Answered(tr("As it came"), "cross", "danger")
+        self._before = _Answered(tr("Before training"), "cross", "danger")
         self._now = _Answered(tr("Now"), "check", "accent")
         self._from = Label("", "caption")
         self._more = IconButton("chevron-right", tr("Show both in full"), self._open)
         answers = row((self._before, 1), (self._now, 1), spacing=2)
         self._full = holding(column(self._question, answers, row((self._from, 1), self._more), spacing=0.75))
         self._empty = Label(
-            tr("Once the model answers a question that it could not answer when it came, you see it here."), "muted"
+            tr("When your model solves a question that it could not solve at the start, you see it here."), "muted"
         )
         self.add(self._full, self._empty, 1)
         self.refresh()
@@ -147,12 +149,12 @@ class LearnedCard(Card):
         self._question.setText(shortened(in_plain_signs(learned.question), _LEARNED_QUESTION))
         self._before.show_answer(learned.before)
         self._now.show_answer(learned.now)
-        words = tr("{task}: right after round {round}. It is never trained on this question.").format(
+        words = tr("{task}: right after round {round}. This question is never used for training.").format(
             task=task_name(learned.task), round=numbers.count(learned.round)
         )
         gain = self._view.held_out_gain
         if gain is None or gain.low <= 0:
-            words += " " + tr("One right answer alone may be chance.")
+            words += " " + tr("A single right answer may be chance.")
         self._from.setText(words)
 
     def _open(self) -> None:
@@ -162,7 +164,7 @@ class LearnedCard(Card):
         sheet = Sheet(self, tr("Could not, now can"), self._from.text())
         for name, text in (
             (tr("Question"), learned.question),
-            (tr("As it came"), learned.before),
+            (tr("Before training"), learned.before),
             (tr("Now"), learned.now),
         ):
             sheet.add(Label(name, "strong"), Reading(name, text, lines=4))
@@ -213,7 +215,7 @@ class UpdateBanner(Banner):
 def what_is_new(parent: QWidget, found: Standing) -> Sheet:
     """The changelog of a version, and the way to its page where it has one."""
     title = tr("What is new in {version}").format(version=one_line(found.version))
-    about = tr("Nothing is installed by itself: get it from its page.")
+    about = tr("Nothing is installed automatically. You download it from its page.")
     sheet = Sheet(parent, title, about)
     sheet.add(Reading(title, clean(found.changelog), lines=14))
     close = Button(tr("Close"), sheet.accept, kind="primary")
@@ -237,7 +239,7 @@ class NowCard(Card):
         self._answer = Elided("", "subtitle")
         self._mark = Elided("", "caption")
         self._full = holding(column(self._question, row(self._icon, (self._answer, 1), (self._mark, 2)), spacing=0.5))
-        self._empty = Label(tr("While a round runs, its answers pass by here."), "muted")
+        self._empty = Label(tr("While a round runs, its answers appear here."), "muted")
         self.add(self._full, self._empty)
         self._full.hide()
 

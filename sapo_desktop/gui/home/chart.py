@@ -34,16 +34,18 @@ class ChartCard(Card):
         super().__init__()
         self.setAccessibleName(tr("Does it learn?"))
         self._view = view
-        self.chart = CurveChart(view.curves, tr("Chart of the share solved: of held-out questions, or in training"))
-        self.shown = Segments(tr("Shown"), [("skill", tr("New questions")), ("training", tr("In training"))], "skill")
+        self.chart = CurveChart(view.curves, tr("Chart of the share of questions solved: held-out or in training"))
+        self.shown = Segments(
+            tr("What the chart shows"), [("skill", tr("New questions")), ("training", tr("In training"))], "skill"
+        )
         self.shown.hint(
             "skill", tr("Share of held-out questions solved. The band shows the uncertainty of the improvement.")
         )
         self.shown.hint(
             "training",
             tr(
-                "Share solved of the same kinds of question at the same levels in the same rounds: here, and by the "
-                "median peer. Questions are chosen that are solved now and then, so it stays low during learning."
+                "Share of the same kinds of question solved in the same rounds: here, and by the median "
+                "peer. Training picks questions that are solved only sometimes, so this stays low."
             ),
         )
         self.shown.chosen.connect(self._choose_kind)
@@ -60,9 +62,9 @@ class ChartCard(Card):
         self._empty = Empty(
             "learning",
             tr("No round finished yet"),
-            tr("The first point appears after the first round: within a minute, later on a busy computer."),
+            tr("The first point appears after the first round, usually within a minute."),
         )
-        self._unknown = Empty("learning", tr("Known after the start"), "")
+        self._unknown = Empty("learning", tr("Shown after the start"), "")
         self._stack = QStackedWidget()
         parts: list[QWidget] = [self._empty, self._unknown, self.chart, *self._tables.values()]
         for part in parts:
@@ -76,9 +78,7 @@ class ChartCard(Card):
         self.add(
             Flow(self.shown, self._range, self._as_table, spacing=4), lines, (self._stack, 1), self._words, self._about
         )
-        set_tooltip(
-            self._as_table, tr("The same numbers as a table, for the keyboard, a screen reader or the clipboard")
-        )
+        set_tooltip(self._as_table, tr("The same numbers as a table, for keyboard, screen reader or clipboard"))
         self.chart.row_pointed.connect(self._point)
         self._point(None)
 
@@ -95,7 +95,7 @@ class ChartCard(Card):
         return {
             "skill": [
                 legend(LineSample("chart_held_out", solid, "diamond"), tr("held-out score with 95% interval")),
-                legend(LineSample("chart_base", Qt.PenStyle.DashDotLine), tr("the model as it came")),
+                legend(LineSample("chart_base", Qt.PenStyle.DashDotLine), tr("the model before training")),
             ],
             "training": [
                 legend(LineSample("chart_me", solid), here),
@@ -158,8 +158,8 @@ class ChartCard(Card):
         if since is None:
             return ""
         return tr(
-            "The score has hardly risen since round {round}: this model may have learned what it can here. A larger "
-            "one has room for more (page Model)."
+            "The score has hardly risen since round {round}. This model may have learned what it can "
+            "here. A larger one can learn more (page Model)."
         ).format(round=numbers.count(since))
 
     def _show_range(self, which: str) -> None:
@@ -180,7 +180,7 @@ def _headings(view: View) -> list[Heading]:
     def value(name: str) -> Heading:
         titles = {
             "solved": tr("Solved"),
-            "swarm_mine": tr("Of the same kinds: here"),
+            "swarm_mine": tr("Same kinds of question: here"),
             "swarm_reward": tr("median peer"),
             "swarm_low": tr("from"),
             "swarm_high": tr("to"),
@@ -205,7 +205,7 @@ def _headings(view: View) -> list[Heading]:
         Heading(tr("Round"), lambda at: numbers.count(int(view.curves.column("round")[at])), lambda at: at, right=True),
         *(value(name) for name in ("solved", "swarm_mine", "swarm_reward", "swarm_low", "swarm_high")),
         Heading(tr("Peers"), peers, right=True),
-        Heading(tr("Played in"), where),
+        Heading(tr("Mode"), where),
     ]
 
 

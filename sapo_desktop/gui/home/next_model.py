@@ -101,8 +101,8 @@ def _words(badge: ModelBadge) -> str:
     here = tr("it is on this computer")
     size = tr("about {size} to download").format(size=numbers.size(BYTES_A_PARAMETER * badge.parameters))
     return tr(
-        "Ready for more? {model} has room to learn further: {where}, and a round takes about {span} here. It first "
-        "learns how to answer, within minutes. What the starter learned stays."
+        "Ready for more? {model} can learn further: {where}, and a round takes about {span} here. In "
+        "the first minutes it learns how to answer. What the starter learned stays."
     ).format(model=badge.name, where=here if badge.downloaded else size, span=numbers.span(badge.round_seconds))
 
 

@@ -135,15 +135,15 @@ class HomePage(Page):
         if self.view.mend:
             said, action = {
                 "file": (
-                    tr("Fix the settings file, or continue with the default settings."),
+                    tr("Fix the settings file, or continue with the defaults."),
                     tr("Use the defaults"),
                 ),
-                "model": (tr("With another model it can start."), tr("Choose another model")),
-                "pack": (tr("With the engine pack it can start."), tr("Get what learns")),
-                "settings": (tr("With another setting it can start."), tr("Open the settings")),
+                "model": (tr("It can start with another model."), tr("Choose another model")),
+                "pack": (tr("It can start with the engine pack."), tr("Get the engine pack")),
+                "settings": (tr("It can start with another setting."), tr("Open the settings")),
             }[self.view.mend]
         elif self.view.face == "attention":
-            said, action = tr("The log says what happened."), tr("Open the log")
+            said, action = tr("The log shows what happened."), tr("Open the log")
         self._banner.say(said, "danger")
         self._banner.button.set_text(action)
         self._banner.button.setVisible(bool(action))
@@ -156,7 +156,7 @@ class HomePage(Page):
             self,
             tr("Continue with the defaults?"),
             tr(
-                "The settings file gets another name and stays in its folder. The node begins in silo, with the "
+                "The settings file is renamed and stays in its folder. The node starts in silo, with the "
                 "starter; what was learned stays."
             ),
             tr("Use the defaults"),
@@ -227,7 +227,7 @@ class Hero(Card):
         known = view.status is not None or len(view.curves) > 0
         self._learns.setText(in_words(learning_sentence(view)) if known else "")
         self._sentence.setText(timed_sentence(view))
-        before = tr("as it was before this start") if known and view.status is None else ""
+        before = tr("as of the last run") if known and view.status is None else ""
         parts = [model_title(view.model_name), before, in_words(time_sentence(view))]
         self._time.setText(" · ".join(part for part in parts if part) if known else "")
         self._sentence.set_tone("danger" if self._view.face == "attention" else "")
@@ -255,7 +255,7 @@ class Counts(QWidget):
         self._held_out = Figure(tr("New questions solved"), lines=2)
         self._here = Figure(tr("Solved in training"), lines=2)
         self._peers = Figure(tr("Solved here vs by peers"), lines=2)
-        set_tooltip(self._peers, tr("Of the same kinds of question, at the same levels, in the same rounds."))
+        set_tooltip(self._peers, tr("For the same kinds of question, at the same levels, in the same rounds."))
         self._rounds = Figure(tr("Rounds"), role="subtitle")
         self._answers = Figure(tr("Answers given"), role="subtitle")
         self._drawn = Figure(tr("Your answers helped"), role="subtitle")
@@ -278,7 +278,7 @@ class Counts(QWidget):
             self._box.arrange()
         if view.status is None:
             for figure in self._figures:
-                figure.set(numbers.NOTHING, tr("known after the start"))
+                figure.set(numbers.NOTHING, tr("shown after the start"))
             if not len(view.curves):
                 return
         now = view.held_out if view.held_out is not None else view.held_out_base
@@ -309,7 +309,7 @@ class Counts(QWidget):
     def show_usage(self, usage: Usage) -> None:
         """What all of it took."""
         kwh, price = usage.joules / 3.6e6, self._view.settings.price_per_kwh
-        about = tr("which cost {cost}").format(cost=numbers.number(price * kwh, 2)) if price else ""
+        about = tr("cost {cost}").format(cost=numbers.number(price * kwh, 2)) if price else ""
         if not about:
             about = tr("measured") if usage.measured else tr("estimated")
         self._energy.set(tr("{energy} kWh").format(energy=numbers.number(kwh, 2)), about)

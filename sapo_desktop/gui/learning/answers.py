@@ -56,7 +56,7 @@ class AnswerPane(Card):
         super().__init__(role="well")
         self.body.setContentsMargins(grid(2), grid(1.5), grid(2), grid(2))
         self._shown: int | None = None
-        self._nothing = Label(tr("Pick an answer to read it."), "muted")
+        self._nothing = Label(tr("Choose an answer to read it."), "muted")
         self.title = Label("", "subtitle")
         self._icon = Picture("check", 18)
         self._mark = Label("", "strong", wrap=False)
@@ -131,7 +131,7 @@ class KeptAnswers(Card):
         self.table.pointed.connect(self._show_picked)
         self.table.verticalScrollBar().valueChanged.connect(self._scrolled)
         self.pane = AnswerPane()
-        self._empty = Empty("learning", tr("One moment"), tr("The answers are being read."))
+        self._empty = Empty("learning", tr("One moment"), tr("Loading the answers."))
         self.more = Button(tr("Show earlier ones"), self.load_more, icon="chevron-down")
         self.more.hide()
         self._count = Label("", "caption")
@@ -142,16 +142,16 @@ class KeptAnswers(Card):
 
     def _make_filters(self) -> None:
         origins = [
-            ("", tr("Anybody")),
+            ("", tr("Anyone")),
             ("own", tr("Own")),
             ("peer", tr("Peers'")),
             ("human", tr("People's")),
         ]
-        marks = [("", tr("Any mark")), *((one, verdict_name(one)) for one in VERDICTS)]
+        marks = [("", tr("Any result")), *((one, verdict_name(one)) for one in VERDICTS)]
         self.task = Choice(tr("Task"), [("", tr("Any task")), *families()])
         self.task.setMinimumContentsLength(12)  # the first one in either language
-        self.origin = Choice(tr("Whose"), origins)
-        self.verdict = Choice(tr("Mark"), marks)
+        self.origin = Choice(tr("From"), origins)
+        self.verdict = Choice(tr("Result"), marks)
         for short in (self.origin, self.verdict):
             short.setSizeAdjustPolicy(Choice.SizeAdjustPolicy.AdjustToContents)
         self.search = SearchLine(tr("Search in questions and answers"))
@@ -164,7 +164,9 @@ class KeptAnswers(Card):
         self.fresh = Button(tr("Show new ones"), self.load, icon="refresh")
         self.fresh.hide()
         self.export = Button(tr("Export"), self._export, icon="upload")
-        set_tooltip(self.export, tr("Writes everything that passes the filters to a file, a JSON object a line."))
+        set_tooltip(
+            self.export, tr("Writes every answer that matches the filters to a file, one JSON object per line.")
+        )
         self._tools = holding(Flow(self.task, self.origin, self.verdict, self.search, self.export, self.fresh))
 
     def _headings(self) -> list[Heading]:
@@ -172,7 +174,7 @@ class KeptAnswers(Card):
             Heading(tr("Round"), lambda one: numbers.count(one.round), lambda one: one.id, right=True, spare=2),
             Heading(tr("Task"), lambda one: task_name(one.task), stretch=True),
             Heading(tr("From"), who_words, spare=1),
-            Heading(tr("Mark"), lambda one: verdict_name(one.verdict), icon=lambda one: verdict_icon(one.verdict)),
+            Heading(tr("Result"), lambda one: verdict_name(one.verdict), icon=lambda one: verdict_icon(one.verdict)),
             Heading(tr("Answer"), text_words, stretch=True),
         ]
 
@@ -242,7 +244,7 @@ class KeptAnswers(Card):
         if request is not self._asked:
             return
         self._asked = None
-        self.banner.say(tr("The answers could not be read: {reason}").format(reason=in_words(error)), "danger")
+        self.banner.say(tr("The answers could not be loaded: {reason}").format(reason=in_words(error)), "danger")
         if not self._loaded:
             self._empty.say(tr("Nothing to show"), tr("The answers appear here while the node runs."))
 
@@ -259,16 +261,18 @@ class KeptAnswers(Card):
 
     def _say_empty(self) -> None:
         if self._first != NEWEST:
-            self._empty.say(tr("None passes the filters"), tr("Choose any task, any mark and anybody to see all."))
+            self._empty.say(
+                tr("No answer matches the filters"), tr("Choose any task, any result and anyone to see all.")
+            )
         else:
             self._empty.say(
-                tr("No answers yet"), tr("Every answer that is learned from appears here, from the first round on.")
+                tr("No answers yet"), tr("Every answer used for training appears here, from the first round on.")
             )
 
     # -- export ----------------------------------------------------------------------------------------------
 
     def _export(self) -> None:
-        kinds = tr("JSON, an answer a line") + " (*.jsonl);;" + tr("All files") + " (*)"
+        kinds = tr("JSON, one answer per line") + " (*.jsonl);;" + tr("All files") + " (*)"
         to = ask_save_path(self, tr("Export answers"), "answers.jsonl", kinds)
         if not to:
             return

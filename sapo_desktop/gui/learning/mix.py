@@ -23,19 +23,21 @@ class MixPart(QWidget):
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
         self._view, self._bridge = view, bridge
-        self.alone = Banner(tr("In silo the model learns from its own answers only; this holds in the swarm."), "silo")
+        self.alone = Banner(
+            tr("In silo the model learns from its own answers only. This setting applies in the swarm."), "silo"
+        )
         self.banner = Banner()
         self.mix = Segments(tr("Mix of own and peers' answers"), [(name, name) for name in MIXES])
         self.mix.chosen.connect(partial(self._set, "mix"))
         self._meaning = Label("")
-        mix = Card(tr("Mix"), tr("Of eight questions of a step: own ones / those of peers."))
+        mix = Card(tr("Mix"), tr("Of eight questions in a step: own ones / those from peers."))
         mix.add(self.mix, self._meaning)
         group = QButtonGroup(self)
         self.weightings: dict[str, ChoiceCard] = {}
         for name in WEIGHTINGS:
             self.weightings[name] = ChoiceCard(group, weighting_name(name), weighting_meaning(name))
             self.weightings[name].chosen.connect(partial(self._set, "weighting", name))
-        weighting = Card(tr("Weighting"), tr("What peers' answers weigh. Every one of them is marked here first."))
+        weighting = Card(tr("Weighting"), tr("How much peers' answers count. Each one is scored here first."))
         weighting.add(column(*self.weightings.values()))
         self.setLayout(column(self.alone, self.banner, mix, weighting, spacing=2))
 

@@ -48,8 +48,8 @@ class OwnTasks(QWidget):
         self._rows = QVBoxLayout()
         self._rows.setSpacing(8)
         about = tr(
-            "A CSV file with the columns question and answer is a task like the others. It works in silo and in "
-            "private swarms; in the public swarm it stays on this computer."
+            "A CSV file with the columns question and answer becomes a task like the others. It works in "
+            "silo and in private swarms; in the public swarm it stays on this computer."
         )
         self.setLayout(
             column(
@@ -108,7 +108,7 @@ class OwnTasks(QWidget):
             AddSheet(self, self._bridge, add, read, self._done, self._failed).open()
 
     def _remove(self, family: str, title: str) -> None:
-        about = tr("The copy of the file in this node's folder is deleted. What was learned from it stays.")
+        about = tr("The node's copy of the file is deleted. What your model learned from it stays.")
         if confirm(self, tr("Remove {name}?").format(name=title), about, tr("Remove"), kind="danger"):
             self._bridge.ask(RemoveTasks(name=family), self._done, self._failed, of=self)
 
@@ -137,7 +137,7 @@ class ChoiceSheet(Sheet):
     """The ways in which a file can be read; `chosen` is called with the value of the one that is meant."""
 
     def __init__(self, parent: QWidget, read: TasksRead, chosen: Callable[[str], object]) -> None:
-        super().__init__(parent, tr("How is this file meant?"), in_words(read.text))
+        super().__init__(parent, tr("How should this file be read?"), in_words(read.text))
         self._chosen = chosen
         self._group = QButtonGroup(self)
         self._cards: dict[str, ChoiceCard] = {}
@@ -181,18 +181,18 @@ class AddSheet(Sheet):
         self.ok = Button(tr("Add"), self._add, kind="primary")
         some = "\n\n".join(f"{pair.question}\n→ {pair.answer}" for pair in read.first)
         self.add(
-            Label(tr("Some of them, with their answers"), "strong"),
-            Reading(tr("Some of them, with their answers"), some, lines=9),
+            Label(tr("Some of them with their answers"), "strong"),
+            Reading(tr("Some of them with their answers"), some, lines=9),
             Label(
                 tr(
-                    "Own tasks work in silo and in private swarms. Members who have the same file share answers to "
-                    "it; in the public swarm nothing of it is told or sent."
+                    "Own tasks work in silo and in private swarms. Members with the same file share answers to "
+                    "it. In the public swarm, nothing about it is sent."
                 ),
                 "muted",
             ),
         )
         if read.replaces:
-            self.add(Banner(tr("A family of this name is there already. This file takes its place."), "warning"))
+            self.add(Banner(tr("A family with this name exists already. This file replaces it."), "warning"))
         self.add(self.banner)
         self.back = Button(tr("Cancel"), self.reject)
         self.add_buttons(self.back, self.ok)

@@ -47,7 +47,7 @@ class LearningPage(Page):
         self._tasks_at = 0.0
         self._made: dict[str, QWidget] = {}
         names = (tr("Rounds"), tr("Mix"), tr("Tasks"), tr("Answers"))
-        self.tabs = Segments(tr("Parts of this page"), list(zip(self._parts, names, strict=True)))
+        self.tabs = Segments(tr("Sections of this page"), list(zip(self._parts, names, strict=True)))
         self.tabs.chosen.connect(self.show_part)
         self.add(self.tabs)
         self._tick = timer(self, TICK_MS, self._draw_round)

@@ -27,7 +27,7 @@ class RoundCard(Card):
     """The round in hand, or the last one, above the mean of the last ones."""
 
     def __init__(self, view: View) -> None:
-        super().__init__(tr("A round's time"))
+        super().__init__(tr("Time per round"))
         self._view = view
         self.now, self.mean = TimeBar(), TimeBar()
         self._cells = {phase: PhaseCell(phase) for phase in PARTS}
@@ -35,7 +35,7 @@ class RoundCard(Card):
         self._empty = Empty(
             "clock",
             tr("No round finished yet"),
-            tr("While a round runs, its phases appear here: setting questions, answering, marking, learning."),
+            tr("While a round runs, its phases appear here: making questions, answering, scoring, learning."),
         )
         self._legend = Columns(*self._cells.values(), narrowest=115, most=6)
         chart = holding(column(self.now, self.mean, self._legend, self._words, spacing=2))
@@ -112,7 +112,7 @@ class PhaseCell(QWidget):
 def _now_words(now: Spent) -> str:
     number = numbers.count(now.number)
     return (
-        tr("Round {round}, the last one").format(round=number)
+        tr("Round {round}, the latest").format(round=number)
         if now.rounds
         else tr("Round {round}, now").format(round=number)
     )
@@ -120,7 +120,7 @@ def _now_words(now: Spent) -> str:
 
 def _mean_words(mean: Spent | None) -> str:
     if mean is None:
-        return tr("Mean of the last rounds: from the first finished one on")
+        return tr("Mean of the last rounds: available after the first round")
     return tr("Mean of the last %n round(s)", None, mean.rounds)
 
 
@@ -130,7 +130,7 @@ class GroupsCard(Card):
     def __init__(self, view: View) -> None:
         super().__init__(tr("What a round learns from"), tr("A group is one question with its answers."))
         self._view = view
-        self._seconds = Figure(tr("A round takes"))
+        self._seconds = Figure(tr("Time per round"))
         self._own = Figure(tr("Own groups"))
         self._external = Figure(tr("Peers' groups"))
         self._idle = Figure(tr("Taught nothing"))
@@ -145,33 +145,33 @@ class GroupsCard(Card):
                 figure.set(numbers.NOTHING, tr("not measured yet"))
             return
         self._seconds.set(numbers.span(mean.total), tr("mean of the last %n round(s)", None, mean.rounds))
-        self._own.set(numbers.mean(found.own), tr("in a round"))
+        self._own.set(numbers.mean(found.own), tr("per round"))
         self._external.set(numbers.mean(found.external), self._external_words(found))
-        self._idle.set(numbers.percent(found.idle), tr("of the groups: all answers equally good"))
+        self._idle.set(numbers.percent(found.idle), tr("of the groups: all answers were equally good"))
         limit = self._view.settings.max_tokens
         self._truncated.set(
             numbers.percent(found.truncated),
             tr("of own answers, at the limit of %n token(s)", None, limit)
             if limit
-            else tr("of own answers: they grew longer than this model may answer"),
+            else tr("of own answers: they reached this model's maximum length"),
         )
 
     def _external_words(self, found: Tally) -> str:
         if self._view.silo:
-            return tr("in silo there are none")
+            return tr("none in silo")
         if found.wanted is None:
-            return tr("in a round")
-        return tr("in a round, of {wanted} asked for").format(wanted=numbers.mean(found.wanted))
+            return tr("per round")
+        return tr("per round, of {wanted} requested").format(wanted=numbers.mean(found.wanted))
 
 
 class NowCard(Card):
     """Own answers as they are marked."""
 
     def __init__(self, view: View) -> None:
-        super().__init__(tr("Answered just now"), tr("This computer's own answers, as they are marked."))
+        super().__init__(tr("Answered just now"), tr("This computer's own answers, as soon as they are scored."))
         self._view = view
         self.table = Table(tr("Answered just now"), self._headings(), rows_shown=_ANSWERS_SHOWN)
-        self._empty = Empty("learning", tr("None yet"), tr("While a round runs, its answers pass by here."))
+        self._empty = Empty("learning", tr("None yet"), tr("While a round runs, its answers appear here."))
         self._stack = Filled(self._empty, self.table)
         self.add(self._stack)
 
@@ -186,7 +186,7 @@ class NowCard(Card):
             return "solved" if one.solved else "wrong"
 
         return [
-            Heading(tr("Mark"), lambda one: verdict_name(verdict(one)), icon=lambda one: verdict_icon(verdict(one))),
+            Heading(tr("Result"), lambda one: verdict_name(verdict(one)), icon=lambda one: verdict_icon(verdict(one))),
             Heading(tr("Task"), lambda one: task_name(one.task)),
             Heading(tr("Question"), lambda one: in_plain_signs(one.question), stretch=True),
             Heading(tr("Answer"), _answer, stretch=True),

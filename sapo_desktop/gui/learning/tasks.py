@@ -60,15 +60,15 @@ class FamilyPane(Card):
         self._of_the_paper = Label(tr("The level “paper” has the questions of SAPO's paper."), "caption")
         self._trend = Label("", "caption")
         self._chart = SmallChart(tr("Share solved, round by round"))
-        self._last = Label(tr("The last task stays on: with none there is nothing to learn."), "caption")
+        self._last = Label(tr("The last task stays on. Without any task there is nothing to learn."), "caption")
         self._try = Button(tr("Try a question"), self._try_question, icon="try")
-        self._nothing = Label(tr("Pick a task to see its levels."), "muted")
+        self._nothing = Label(tr("Choose a task to see its levels."), "muted")
         self._parts = holding(
             column(
                 self.title,
                 self.switch,
                 self._levels,
-                Label(tr("From easy to hard questions get longer."), "caption"),
+                Label(tr("Questions get longer from easy to hard."), "caption"),
                 self._of_the_paper,
                 self._last,
                 column(self._trend, self._chart, spacing=0.5),
@@ -118,7 +118,7 @@ class FamilyPane(Card):
             part.setVisible(track is not None)
         if track is not None:
             self._trend.setText(
-                tr("Share solved at {level}, in the newest rounds").format(level=level_name(levels[-1]))
+                tr("Share solved at {level}, in the latest rounds").format(level=level_name(levels[-1]))
             )
             self._chart.show_values(list(track.values()))
 
@@ -173,7 +173,7 @@ class PractisedCard(Card):
 
     def __init__(self, view: View, bridge: Bridge, try_out: TryOut) -> None:
         super().__init__(
-            tr("Tasks"), tr("A program makes up every question and marks every answer. Pick a task to change it.")
+            tr("Tasks"), tr("A program makes every question and scores every answer. Choose a task to change it.")
         )
         self._view, self._bridge = view, bridge
         self._items: list[TaskInfo] = []
@@ -192,7 +192,7 @@ class PractisedCard(Card):
         self.pane = FamilyPane(view, try_out)
         self.pane.family_switched.connect(self._switch_family)
         self.pane.level_switched.connect(self._switch_level)
-        self._empty = Empty("learning", tr("One moment"), tr("The node is asked for its tasks."))
+        self._empty = Empty("learning", tr("One moment"), tr("Asking the node for its tasks."))
         self._stack = Filled(self._empty, Columns(self.table, self.pane, narrowest=370, most=2, shares=(3, 2)))
         self._stack.setMinimumHeight(self.table.minimumHeight())
         self.own = OwnTasks(view, bridge)
@@ -209,11 +209,11 @@ class PractisedCard(Card):
         self.curriculum.show_state(on)
         self._about.setText(
             tr(
-                "Asks at the levels where some answers are right and some wrong, and such questions again: "
-                "only they teach something."
+                "Asks at levels where some answers are right and some wrong, and repeats such questions. "
+                "Only these teach something."
             )
             if on
-            else tr("Off: each task stays at its middle level, or at the nearest that is chosen.")
+            else tr("Off: each task stays at its middle level, or at the nearest chosen one.")
         )
         self.curriculum.setAccessibleDescription(self._about.text())
         for part in (self.curriculum, self.everything):
@@ -232,7 +232,7 @@ class PractisedCard(Card):
     def show_failure(self, error: SapoError) -> None:
         """The list did not come."""
         if not self._items:
-            self._empty.say(tr("The tasks could not be read"), tr("They are asked for again when this page is opened."))
+            self._empty.say(tr("The tasks could not be read"), tr("The app asks again when you open this page."))
         self.banner.say(in_words(error), "danger")
 
     @property
@@ -277,7 +277,7 @@ class PractisedCard(Card):
     def _say_waiting(self) -> None:
         settings = self._view.settings_are
         if settings is not None and "tasks" in settings.waiting:
-            self.waiting.say(tr("Another choice of tasks is saved. It holds once the round in hand is done."))
+            self.waiting.say(tr("Another choice of tasks is saved. It takes effect after the current round."))
         else:
             self.waiting.say("")
 
@@ -311,22 +311,25 @@ def _headings() -> list[Heading]:
     def state(row: FamilyRow) -> str:
         if not row.chosen:
             return tr("off")
-        return levels_words(row.training) if row.training else tr("seldom")
+        return levels_words(row.training) if row.training else tr("rarely")
 
     return [
         Heading(tr("Task"), lambda row: row.title, stretch=True),
         Heading(
             tr("Practised"),
             state,
-            about=tr("The levels that rounds ask for now; seldom: all or nothing is solved, so it teaches nothing"),
+            about=tr(
+                "The levels that rounds ask for now. Rarely: all or none of the answers are right, so the "
+                "level teaches nothing."
+            ),
         ),
         number(
-            tr("Solved"), lambda row: row.solved, numbers.percent, about=tr("Share of own answers in the newest rounds")
+            tr("Solved"), lambda row: row.solved, numbers.percent, about=tr("Share of own answers in the latest rounds")
         ),
         Heading(
             tr("By level"),
             lambda row: " · ".join(numbers.percent(level.solved) for level in row.levels),
-            about=tr("Share solved at each of its levels, from easy to hard"),
+            about=tr("Share solved at each level, from easy to hard"),
             right=True,
             spare=1,
         ),

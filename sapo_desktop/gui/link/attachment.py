@@ -167,8 +167,8 @@ class Attachment:
                 self._deliver(
                     Lost(
                         reason=sentence(
-                            "A bug in the window: {error}. The node is not touched by it. Please report it, with "
-                            "logs/window.log of the data folder.",
+                            "The window hit an internal error: {error}. Your node keeps running. Please report it and "
+                            "attach logs/window.log from the data folder.",
                             error=f"{type(error).__name__}: {error}",
                         )
                     )
@@ -281,7 +281,10 @@ class Attachment:
         settings, curve = [await worker.call(ask) for ask in (GetSettings(), GetCurve())]
         if not (isinstance(settings, SettingsAre) and isinstance(curve, Curve)):
             raise ControlError(
-                sentence("What runs in this folder is not a node that trains; it may be a relay. Use another folder.")
+                sentence(
+                    "The program running in this folder is not a node that trains; it may be a relay. Use "
+                    "another folder."
+                )
             )
         return settings, await _whole(curve, worker.call)
 
@@ -309,7 +312,7 @@ class Attachment:
         if self._worker is None:
             if isinstance(request, GetNotices):  # they say why it is gone
                 return await self._answer_without(request)
-            raise NotRunning(sentence("The node is not running just now: the page Home says why."))
+            raise NotRunning(sentence("The node is not running. The page Home says why."))
         return await self._worker.call(request)
 
     async def _answer_without(self, request: Request) -> Reply:
@@ -376,7 +379,7 @@ async def _whole(curve: Curve, ask: Callable[[Request], Awaitable[Reply]]) -> Cu
         more = await ask(GetCurve(after=page.round[-1]))
         if not isinstance(more, Curve):
             raise ControlError(
-                "The worker is of another release ({error}): end it and start it again.", error=type(more).__name__
+                "The worker is from another release ({error}). End it and start it again.", error=type(more).__name__
             )
         page = more
         for name in COLUMNS:

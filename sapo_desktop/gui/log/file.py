@@ -29,7 +29,7 @@ class FileCard(Card):
         self._hits = 0
         self._at = 0
         self._path = Elided("", "muted", fixed=True)
-        self._reload = Button(tr("Read again"), self.load, icon="refresh")
+        self._reload = Button(tr("Reload"), self.load, icon="refresh")
         self._copy = Button(tr("Copy all"), self._copy_all, icon="copy")
         self._previous = IconButton("chevron-up", tr("Previous hit"), self.previous)
         self._next = IconButton("chevron-down", tr("Next hit"), self.next)
@@ -44,7 +44,7 @@ class FileCard(Card):
         """Read the file anew, through the worker."""
         self._reload.setEnabled(False)
         if not self._text.toPlainText():
-            self._text.set_text(tr("Reading the log"))
+            self._text.set_text(tr("Loading the log"))
         self._bridge.ask(GetLog(lines=LINES), self._log_is, self._failed, of=self)
 
     def search(self, query: str) -> None:
@@ -97,4 +97,4 @@ class FileCard(Card):
 
     def _copy_all(self) -> None:
         QGuiApplication.clipboard().setText(self._text.toPlainText())
-        self._bridge.said.emit(tr("The log was copied. It may name folders and addresses of yours."))
+        self._bridge.said.emit(tr("The log was copied. It may contain your folders and addresses."))

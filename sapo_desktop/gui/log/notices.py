@@ -60,7 +60,7 @@ class NoticesCard(Card):
             same=lambda item: item,
         )
         self._table.pointed.connect(self._read)
-        self._whole = Reading(tr("The whole notice"), lines=4)
+        self._whole = Reading(tr("The full notice"), lines=4)
         self._empty = Empty("check", "", "")
         self._full = holding(column((self._table, 1), self._whole, spacing=1))
         self.add(Flow(self._least, self._copy_all, self._count, spacing=12), (self._full, 1), self._empty)
@@ -99,10 +99,10 @@ class NoticesCard(Card):
         self._full.setVisible(bool(found))
         self._empty.setVisible(not found)
         if self._items and not found:
-            self._empty.say(tr("Nothing found"), tr("No notice of this level has these words."))
+            self._empty.say(tr("Nothing found"), tr("No notice of this level contains these words."))
         elif not found:
             self._empty.say(
-                tr("Nothing to report"), tr("What goes wrong, and what the node changes by itself, is told here.")
+                tr("Nothing to report"), tr("Problems, and changes the node makes by itself, are listed here.")
             )
 
     def _fit(self) -> None:
@@ -112,7 +112,7 @@ class NoticesCard(Card):
     def _read(self) -> None:
         chosen = self._table.selected()
         oldest_first = sorted(chosen, key=lambda item: item.time)
-        self._whole.set_text(notices.as_text(oldest_first) or tr("Choose a line to read all of it here."))
+        self._whole.set_text(notices.as_text(oldest_first) or tr("Choose a line to read it in full."))
 
     def _copy_shown(self) -> None:
         QGuiApplication.clipboard().setText(notices.as_text(self._drawn[::-1]))

@@ -33,12 +33,12 @@ from sapo_desktop.worker.control.messages.replies import Exported
 def show_written(parent: QWidget, reply: Exported) -> None:
     """Say where it lies, and what it tells."""
     path, folder = str(Path(reply.folder, *reply.files[:1])), QUrl.fromLocalFile(reply.folder)
-    sheet = Sheet(parent, tr("Diagnostics file"), tr("It was written, and nothing was sent."))
-    sheet.add(Reading(tr("Where it is"), path, lines=2))
-    sheet.add(Label(tr("In it"), "strong"))
+    sheet = Sheet(parent, tr("Diagnostics file"), tr("The file was written. Nothing was sent."))
+    sheet.add(Reading(tr("Location"), path, lines=2))
+    sheet.add(Label(tr("Included"), "strong"))
     for text in (
-        tr("Checks of this computer and of its peers, versions, the model at work and its limits"),
-        tr("The settings; of texts that you typed only whether there is one"),
+        tr("Checks of this computer and its peers, versions, the model in use and its limits"),
+        tr("The settings; for texts that you entered, only whether there is one"),
         tr("The last 200 lines of the log"),
     ):
         sheet.add(Label(f"•  {text}"))
@@ -49,7 +49,7 @@ def show_written(parent: QWidget, reply: Exported) -> None:
         tr("Your folders' names"),
     ):
         sheet.add(Label(f"•  {text}"))
-    sheet.add(Banner(tr("Private data is taken out by rules: look through the file before you pass it on."), "warning"))
+    sheet.add(Banner(tr("Private data is removed by rules. Look through the file before you share it."), "warning"))
     close = Button(tr("Close"), sheet.accept, kind="primary")
     sheet.add_buttons(
         Button(tr("Copy the path"), lambda: QGuiApplication.clipboard().setText(path), icon="copy"),
@@ -68,7 +68,7 @@ class LogPage(Page):
     follows: ClassVar[frozenset[Section]] = frozenset({"link", "notices"})
 
     def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
-        super().__init__(view, bridge, tr("Log"), tr("What the node said, and what it wrote down while it worked."))
+        super().__init__(view, bridge, tr("Log"), tr("What the node reported, and the log file of its work."))
         self._in_sight = False
         self._loaded_of: object = None
         self._diagnose = Button(tr("Diagnostics file"), self._ask_for_file, icon="download")

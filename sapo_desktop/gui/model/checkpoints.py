@@ -35,13 +35,16 @@ class CheckpointsCard(Card):
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(
             tr("Checkpoints"),
-            tr("What was learned, as it was kept. Scores are shares solved of questions that are never trained on."),
+            tr(
+                "Saved states of your model. A score is the share of held-out questions solved; these are "
+                "never used for training."
+            ),
         )
         self._view, self._bridge = view, bridge
         self.table = Table(tr("Checkpoints"), self._headings(), rows_shown=5, same=lambda item: item.number)
         self.table.pointed.connect(self._choose)
-        self.score = Button(tr("Score now"), self._score_selected, icon="chart")
-        self.back = Button(tr("Go back to it"), self._go_back, icon="reset")
+        self.score = Button(tr("Evaluate now"), self._score_selected, icon="chart")
+        self.back = Button(tr("Go back to this"), self._go_back, icon="reset")
         self.export = Button(tr("Export"), self._export, icon="upload")
         self.scoring = ScoreBox(view, bridge)
         self.scoring.moved.connect(self._choose)
@@ -93,7 +96,7 @@ class CheckpointsCard(Card):
                 "base": numbers.percent(one.base),
                 "now": numbers.percent(one.now),
             }
-            form = tr("{model}: {base} → {now}, kept") if one.model in kept else tr("{model}: {base} → {now}")
+            form = tr("{model}: {base} → {now}, saved") if one.model in kept else tr("{model}: {base} → {now}")
             words.append(form.format(**values))
         return "\n".join([*map(_comparison_words, compared), *([" · ".join(words)] if words else [])])
 
@@ -105,7 +108,7 @@ class CheckpointsCard(Card):
                 lambda item: item.number,
             ),
             Heading(
-                tr("Which"),
+                tr("Role"),
                 model_words.checkpoint_badges,
                 icon=lambda item: ("flag", "accent") if item.best else ("clock", "muted") if item.last else None,
                 spare=1,
@@ -116,7 +119,7 @@ class CheckpointsCard(Card):
                 self._score_words,
                 lambda item: item.validation,
                 right=True,
-                about=tr("Share of the held-out questions that it solved, with the 95% interval"),
+                about=tr("Share of the held-out questions solved, with the 95% interval"),
             ),
             Heading(
                 tr("Size"),
@@ -127,7 +130,7 @@ class CheckpointsCard(Card):
             ),
             Heading(
                 tr("Written"),
-                lambda item: numbers.stamp(item.created) if item.number else tr("as the model came"),
+                lambda item: numbers.stamp(item.created) if item.number else tr("before training"),
                 lambda item: item.created,
                 spare=2,
             ),
@@ -166,13 +169,13 @@ class CheckpointsCard(Card):
             return
         name = model_words.checkpoint_words(item.number)
         about = tr(
-            "The model is as it was then; what it learned later is given up, and so is the round in hand. "
-            "Rounds count on, and the other checkpoints stay for now."
+            "Everything learned since then is discarded, including the current round. Round numbers "
+            "continue, and the other checkpoints stay for now."
         )
         if confirm(self, tr("Go back to {name}?").format(name=name), about, tr("Go back"), kind="danger"):
 
             def done(reply: object) -> None:
-                self._bridge.said.emit(tr("Back at {name}.").format(name=name))
+                self._bridge.said.emit(tr("Went back to {name}.").format(name=name))
                 self.inquiry.ask()
 
             self._bridge.ask(RollBack(to=item_name(item.number)), done, self._failed, of=self)
@@ -197,7 +200,7 @@ def _comparison_words(one: Comparison) -> str:
     )
     ahead, gain = (one.ours, one.difference) if one.difference.value >= 0 else (one.other, _turned(one.difference))
     if gain.low <= 0:
-        return f"{said} {tr('The difference may be chance.')}"
+        return said + " " + tr("The difference may be chance.")
     words = tr("{model} leads by {points} ({low} to {high}).").format(
         model=model_title(ahead.name),
         points=numbers.points(gain.value),
@@ -229,12 +232,14 @@ class ScoreBox(Card):
         self._title = Label("", "strong")
         self._which = Segments(
             tr("Held-out questions"),
-            [("validation", tr("This computer's own")), ("test", tr("Everybody's"))],
+            [("validation", tr("This computer's")), ("test", tr("Everyone's"))],
             "validation",
         )
-        self._which.hint("validation", tr("Drawn from this computer's own secret: what best and guard go by"))
-        self._which.hint("test", tr("The same for everybody: what can be compared with other computers"))
-        self.begin = Button(tr("Begin"), self._begin, kind="primary")
+        self._which.hint(
+            "validation", tr("From this computer's own secret. The best checkpoint and the guard use this score.")
+        )
+        self._which.hint("test", tr("The same questions for everyone, to compare with other computers"))
+        self.begin = Button(tr("Start"), self._begin, kind="primary")
         self.close_button = Button(tr("Close"), self._close)
         self._choice = holding(row(self._which, 1, self.close_button, self.begin))
         self._bar = QProgressBar()
@@ -244,7 +249,7 @@ class ScoreBox(Card):
         self._progress = holding(row(self._bar, self._words, self.cancel, spacing=1.5))
         self._result = Label("")
         self._trouble = Banner(tone="danger")
-        self._tasks = Table(tr("Score of each task"), _task_headings(), rows_shown=6)
+        self._tasks = Table(tr("Score by task"), _task_headings(), rows_shown=6)
         self.add(self._title, self._choice, self._progress, self._trouble, self._result, self._tasks)
         self.hide()
 
@@ -338,5 +343,5 @@ def _report_words(report: EvalReport) -> str:
         span=numbers.span(report.seconds),
     )
     if report.too_long:
-        words += " " + tr("%n question(s) too long for this model count as not solved.", None, report.too_long)
+        words += " " + tr("%n question(s) are too long for this model and count as not solved.", None, report.too_long)
     return words

@@ -192,22 +192,22 @@ def _headings(view: View) -> list[Heading]:
             of_estimate(model_words.badge_words),
             lambda item: item.fit_order,
             icon=badge_icon,
-            about=tr("Whether the memory is enough for it to learn here"),
+            about=tr("Whether there is enough memory to train it here"),
             spare=1,
         ),
         number(
-            tr("Takes"),
+            tr("Needs"),
             lambda item: item.takes.estimate if item.takes is not None else None,
             numbers.size,
-            about=tr("Memory, to learn"),
+            about=tr("Memory needed to learn"),
             spare=2,
         ),
         Heading(
-            tr("A round"),
+            tr("Time per round"),
             lambda item: _round_words(item),
             lambda item: item.takes.round_seconds if item.takes is not None else 0.0,
             right=True,
-            about=tr("Seconds or minutes that a round takes here, estimated"),
+            about=tr("Estimated time of a round on this computer"),
             icon=pace_icon,
             spare=1,
         ),
@@ -286,7 +286,7 @@ class ModelDetails(Card):
         self._shown, self._row = now, shown
         for part in (self._about, self._chips, self._facts, self._source, self._note, self._buttons):
             part.setVisible(shown is not None)
-        nothing = tr("No model is selected") if self.loaded else tr("Looking which models there are")
+        nothing = tr("No model is selected") if self.loaded else tr("Looking for models")
         self._title.setText(one_line(shown.title, 120) if shown is not None else nothing)
         if shown is None:
             return
@@ -322,11 +322,11 @@ class ModelDetails(Card):
         attached = self._view.attached
         back = shown.state == "at work"
         use = tr("Use now") if self._view.at_work else tr("Use this model")
-        self.use_button.set_text(tr("Stay with this model") if back else use)
+        self.use_button.set_text(tr("Keep this model") if back else use)
         self.later_button.setVisible(shown.state == "here" and self._view.at_work)
         self.use_button.setVisible(shown.state == "here" or (back and self._other_is_next))
         self.use_button.setEnabled(self._view.settable)
-        self.download_button.set_text(tr("Go on downloading") if shown.state == "unfinished" else tr("Download"))
+        self.download_button.set_text(tr("Resume download") if shown.state == "unfinished" else tr("Download"))
         known = shown.badge is not None or shown.hit is not None
         self.download_button.setVisible(known and shown.state in ("not here", "unfinished"))
         self.download_button.setEnabled(attached and not self._view.silo and not working)
@@ -347,7 +347,7 @@ def _other(shown: ModelRow) -> str:
     if shown.state == "damaged":
         return in_words(shown.problem)
     if shown.found is not None:
-        return tr("{program} keeps it on this computer. It is used there, and never changed.").format(
+        return tr("{program} stores it on this computer. SAPO Desktop reads it there and never changes it.").format(
             program=shown.found.program
         )
     if shown.hit is not None and shown.state == "not here":
@@ -356,7 +356,7 @@ def _other(shown: ModelRow) -> str:
             count=count
         )
     if shown.installed is None:
-        return tr("A download or import that was cut short.")
+        return tr("A download or import that was interrupted.")
     return tr("Not of the catalogue.")
 
 
@@ -366,7 +366,7 @@ def _facts(shown: ModelRow, disk_free: int) -> str:
         said.append(model_words.needs_words(takes, only_answers=shown.only_answers))
         if takes.round_seconds:
             span = numbers.span(takes.round_seconds)
-            said.append(tr("A round takes some {span}, estimated.").format(span=span))
+            said.append(tr("A round takes about {span} (estimated).").format(span=span))
         said.append(tr("{parameters} parameters.").format(parameters=model_words.parameters(takes.parameters)))
     if (licence := _licence(shown)) != numbers.NOTHING:
         said.append(tr("Licence: {licence}.").format(licence=licence))
@@ -375,7 +375,7 @@ def _facts(shown: ModelRow, disk_free: int) -> str:
     elif shown.to_download and shown.state == "not here":
         said.append(_room(shown.to_download, disk_free))
     elif shown.shipped:
-        said.append(tr("It comes with the program."))
+        said.append(tr("It comes with the app."))
     return " ".join(said)
 
 
@@ -385,8 +385,8 @@ def _room(wanted: int, free: int) -> str:
     if not free:
         return tr("About {size} to download.").format(size=size)
     if wanted > free:
-        return tr("About {size} to download: {left} more than there is on the disk.").format(size=size, left=left)
-    return tr("About {size} to download; then {left} are left on the disk.").format(size=size, left=left)
+        return tr("About {size} to download: {left} more than the disk has free.").format(size=size, left=left)
+    return tr("About {size} to download, which leaves {left} free on the disk.").format(size=size, left=left)
 
 
 def _source(shown: ModelRow) -> str:
@@ -407,12 +407,12 @@ def _note(shown: ModelRow, *, silo: bool, working: bool) -> str:
     if shown.state == "damaged" and shown.badge is not None:
         said.append(in_words(shown.problem))
     if shown.state in ("not here", "unfinished") and silo:
-        said.append(tr("In silo nothing is downloaded: leave silo for it, or import the model."))
+        said.append(tr("In silo nothing is downloaded. Leave silo, or import the model."))
     elif shown.state in ("not here", "unfinished") and working:
-        said.append(tr("One download or import is under way at a time."))
+        said.append(tr("Only one download or import can run at a time."))
     if shown.needs_account and not shown.here:
         said.append(
-            tr("Its licence has to be accepted on the hub first, by an account; a token of it is entered here.")
+            tr("First accept its licence on the hub with your account. Then enter a token of that account here.")
         )
     if shown.badge is not None and shown.badge.unverified:
         said.append(

@@ -33,13 +33,14 @@ class EnginePackCard(Card):
         self._other: str | None = None
         self._answers: SimpleQueue[str | None] = SimpleQueue()
         about = tr(
-            "This program answers already. What learns, PyTorch, is fetched when you want it: 200 MB, and 1 GB of "
-            "disk; with a usable NVIDIA card some gigabytes. It can be stopped, and goes on later."
+            "The app can already answer. To learn, it needs PyTorch: a download of 200 MB that takes 1 "
+            "GB of disk, or several GB with a usable NVIDIA card. You can stop the download and continue "
+            "later."
         )
         self._about = Label(about)
         self._said = Label("", "muted")
-        self.get = Button(tr("Get what learns"), self.start, kind="primary", icon="download")
-        self.take = Button(tr("Take it from a folder"), self._take, icon="folder")
+        self.get = Button(tr("Get the engine pack"), self.start, kind="primary", icon="download")
+        self.take = Button(tr("Install from a folder"), self._take, icon="folder")
         self.stop = Button(tr("Stop"), self._stop, icon="stop")
         self.add(self._about, self._said, holding(Flow(self.get, self.take, self.stop)))
         self._looking = timer(self, _LOOK_MS, self._look)
@@ -59,8 +60,9 @@ class EnginePackCard(Card):
         self._other = self._answers.get()
         if self._other is not None:
             about = tr(
-                "The graphics card of this computer or its driver changed: another PyTorch fits now ({kind}). With a "
-                "usable NVIDIA card it is some gigabytes, else 200 MB. Until it is here the former one goes on."
+                "This computer's graphics card or its driver changed, so another PyTorch fits now ({kind}). "
+                "The download is several GB with a usable NVIDIA card, otherwise 200 MB. Until then the "
+                "current one stays in use."
             )
             self._about.setText(about.format(kind=self._other))
             self._show()
@@ -84,7 +86,7 @@ class EnginePackCard(Card):
         self._show()
 
     def _take(self) -> None:
-        if folder := ask_folder(self, tr("A folder that `sapo-desktop engine fetch` filled")):
+        if folder := ask_folder(self, tr("A folder filled by `sapo-desktop engine fetch`")):
             self.start(folder)
 
     def _stop(self) -> None:
@@ -102,9 +104,11 @@ class EnginePackCard(Card):
         self._process.communicate()  # closes its input
         self._process = None
         if code == 0:
-            self._said.setText(tr("It is here. Quit and start again, and this computer learns."))
+            self._said.setText(
+                tr("The engine pack is installed. Quit and start the app again, and this computer can learn.")
+            )
         elif code < 0:
-            self._said.setText(tr("Stopped. What was fetched is kept."))
+            self._said.setText(tr("Stopped. The downloaded part is kept."))
         else:
             self._said.setText(last_lines(self._log, self._since, lines=3))
         self._show(done=code == 0)

@@ -47,7 +47,7 @@ class ExportSheet(Sheet):
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(tr("Writing"))
         keeping_place(self._bar).hide()
-        where = labelled(tr("Folder"), self._folder, tr("A new folder, or an empty one."))
+        where = labelled(tr("Folder"), self._folder, tr("A new or empty folder."))
         self.add(labelled(tr("Format"), self._format), self._about, where, row(self.choose, 1), self._said, self._bar)
         self.back = Button(tr("Cancel"), self.reject)
         self.ok = Button(tr("Export"), self._begin, kind="primary")
@@ -116,10 +116,12 @@ def item_name(number: int) -> str:
 
 def _about(which: str) -> str:
     return {
-        "peft": tr("What was learned alone, small; the peft library lays it over the model it was learned with."),
-        "merged": tr("The model with what was learned inside, for transformers and servers such as vLLM."),
+        "peft": tr(
+            "Only what was learned, in a small file. The peft library applies it to the model that it was trained on."
+        ),
+        "merged": tr("The whole model including what it learned, for transformers and servers such as vLLM."),
         "gguf": tr(
-            "For llama.cpp, LM Studio and Ollama: the model with what was learned inside, in one file. For a model "
-            "that is a GGUF file already: an adapter for that file."
+            "For llama.cpp, LM Studio and Ollama: the whole model including what it learned, in one "
+            "file. If the model is a GGUF file already, you get an adapter for that file."
         ),
     }[which]

@@ -40,7 +40,7 @@ class MemoryCard(Card):
         self._why.hide()
         self.inquiry = Inquiry(bridge, GetFit, self, self._show)
         self.add(self.inquiry.trouble, self._ways, self._notes, self._why, self._bigger)
-        self.about.setText(tr("Looking at the memory"))
+        self.about.setText(tr("Checking the memory"))
 
     @property
     def chosen(self) -> Way | None:
@@ -75,7 +75,7 @@ class MemoryCard(Card):
 
 def _about(fit: Fit, most: int) -> str:
     here = fit.available
-    said = tr("This computer has {memory} of memory; {free} of it are free for a model.").format(
+    said = tr("This computer has {memory} of memory, of which {free} are free for a model.").format(
         memory=numbers.size(here.memory), free=numbers.size(here.memory_free)
     )
     if here.device == "cuda":
@@ -94,11 +94,11 @@ def _about(fit: Fit, most: int) -> str:
         answers = tr("No model can learn here, but {model} can answer.").format(model=title)
         return f"{said} {answers}"
     if chosen.round_seconds > most:
-        slow = tr("{model} learns fastest here, in rounds of about {span}.")
+        slow = tr("{model} learns fastest here: a round takes about {span}.")
         return f"{said} {slow.format(model=title, span=numbers.span(chosen.round_seconds))}"
     largest = tr(
-        "The largest model whose round takes at most {most} here is {model}. It takes {size} of memory, and a round "
-        "about {span}."
+        "The largest model with rounds of at most {most} here is {model}. It needs {size} of memory, "
+        "and a round takes about {span}."
     ).format(
         most=tr("a minute") if most == _A_MINUTE else numbers.span(most),
         model=title,
@@ -113,8 +113,8 @@ def _notes(fit: Fit) -> list[str]:
     if any(way.unmeasured for way in fit.ways):
         notes.append(
             tr(
-                "These numbers are computed; nobody has measured a computer like this one. If memory runs out, choose "
-                "a smaller model."
+                "These numbers are estimates; no computer like this one was measured. If memory runs out, "
+                "choose a smaller model."
             )
         )
     return notes
@@ -132,7 +132,7 @@ class Need(NamedTuple):
     @property
     def verdict(self) -> str:
         if self.best:
-            return tr("Best way")
+            return tr("Best mode")
         return tr("Fits") if self.way.fits else tr("Too big")
 
 
@@ -156,7 +156,7 @@ class WaysTable(Table):
             [
                 Heading(tr("How it runs"), lambda row: model_words.way_words(row.way), stretch=True),
                 Heading(tr("Memory"), lambda row: tr("card") if row.on_card else tr("computer"), spare=1),
-                number(tr("Takes"), lambda row: row.takes, numbers.size),
+                number(tr("Needs"), lambda row: row.takes, numbers.size),
                 number(tr("Free"), lambda row: row.free, numbers.size),
                 Heading("", lambda row: row.verdict),
             ],

@@ -56,7 +56,7 @@ class ModelPage(Page):
         super().__init__(view, bridge, tr("Model"))
         del actions
         self._waiting = WaitingBanner(self._use_now, self._stay)
-        self._away = Banner(action=tr("Let the program choose"), on_press=self._let_it_choose)
+        self._away = Banner(action=tr("Let the app choose"), on_press=self._let_it_choose)
         self._at_work = AtWorkCard(view, bridge)
         self._memory = MemoryCard(view, bridge)
         self._transfer = TransferStrip(view, bridge)
@@ -172,10 +172,10 @@ class ModelPage(Page):
     def _wants_another(self, model: str) -> bool:
         title = model_title(model)
         about = tr(
-            "What {before} learned stays on this computer, and goes on when you choose it again. {model} begins as it "
-            "came, or where it was left. Rounds count on."
+            "What {before} learned stays on this computer; choose it again to continue. {model} starts "
+            "untrained, or where it stopped before. Round numbers continue."
         ).format(before=model_title(self.view.settings.model), model=title)
-        return confirm(self, tr("Go on with {model}?").format(model=title), about, tr("Go on with it"))
+        return confirm(self, tr("Switch to {model}?").format(model=title), about, tr("Switch"))
 
     def _download(self, row: ModelRow) -> None:
         model, files = (row.hit.repository, list(row.hit.files)) if row.hit is not None else (row.name, [])
@@ -183,7 +183,7 @@ class ModelPage(Page):
 
     def _remove(self, row: ModelRow) -> None:
         title = tr("Remove {model}?").format(model=row.title)
-        about = tr("{size} are deleted from this computer. It can be downloaded or imported again.").format(
+        about = tr("This deletes {size} from this computer. You can download or import it again.").format(
             size=numbers.size(row.bytes)
         )
         if confirm(self, title, about, tr("Remove"), kind="danger"):
@@ -197,7 +197,7 @@ class ModelPage(Page):
         HubSheet(self, self.bridge).open()
 
     def import_folder(self) -> None:
-        self._import(ask_folder(self, tr("A model folder (as transformers has it)")))
+        self._import(ask_folder(self, tr("A model folder (in transformers' layout)")))
 
     def import_file(self) -> None:
         self._import(ask_open_path(self, tr("A GGUF file"), tr("GGUF files (*.gguf)")))
@@ -253,7 +253,8 @@ class WaysIn(QWidget):
         why = ""
         if not self._page.view.attached:
             why = tr(
-                "While no node runs, nothing can be downloaded, imported or removed. The page Home says why none does."
+                "Models cannot be downloaded, imported or removed while the node is not running. The page "
+                "Home says why it is not."
             )
         elif self._page.view.silo:
             why = tr("In silo nothing is downloaded.")
@@ -268,15 +269,15 @@ class AtWorkCard(Card):
     """The model that answers and learns now."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
-        super().__init__(tr("At work"))
+        super().__init__(tr("In use"))
         self._view = view
         self._chips = QWidget()
-        self._sentence = Label(tr("The node is asked what is at work."), "muted")
+        self._sentence = Label(tr("Asking the node which model is in use."), "muted")
         self._parameters = Figure(tr("Parameters"))
         self._files = Figure(tr("Files"))
         self._memory = Figure(tr("Memory now"))
-        self._answers = Figure(tr("Longest answer"))
-        self._pass = Figure(tr("Learns from"))
+        self._answers = Figure(tr("Maximum answer length"))
+        self._pass = Figure(tr("Questions per step"))
         figures = (self._parameters, self._files, self._memory, self._answers, self._pass)
         self._notes = Label("", "caption")
         self._notes.hide()
@@ -307,7 +308,7 @@ class AtWorkCard(Card):
         self._notes.setVisible(bool(info.notes))
 
     def _show_chips(self, info: ModelInfo) -> None:
-        words = [tr("At work"), tr("GGUF file") if info.kind == "gguf" else tr("Model folder")]
+        words = [tr("In use"), tr("GGUF file") if info.kind == "gguf" else tr("Model folder")]
         if info.device:
             words.append(f"{model_words.device_words(info.device)}, {info.dtype}")
         chips = [chip(word, "" if at else "accent") for at, word in enumerate(words)]

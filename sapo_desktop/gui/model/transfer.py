@@ -90,7 +90,7 @@ class TransferStrip(QWidget):
                 )
                 self.news.say(" ".join([said, *(in_words(note) for note in notes)]), "accent")
             case ModelFailed(kind="HostCancelled"):
-                self.news.say(tr("Stopped. A download continues where it was when you press it again."), "plain")
+                self.news.say(tr("Stopped. Download again to continue where it stopped."), "plain")
             case ModelFailed(text=text):
                 self.news.say(in_words(text), "danger")
             case _:
@@ -111,9 +111,9 @@ class HubSheet(Sheet):
             parent,
             tr("Download another model"),
             tr(
-                "Llama, Qwen2, Qwen3 and SmolLM3 models answer and learn, for transformers or as GGUF. Other GGUF "
-                "files only answer. Other models are refused before anything large is downloaded. Choose whom you "
-                "download from."
+                "Llama, Qwen2, Qwen3 and SmolLM3 models can answer and learn, in transformers' layout or as "
+                "GGUF. Other GGUF files only answer. Other models are refused before anything large is "
+                "downloaded. Only download from sources that you trust."
             ),
         )
         self._bridge = bridge
@@ -121,11 +121,13 @@ class HubSheet(Sheet):
         self._files = line("model-q8_0.gguf", longest=1000)
         self._trouble = Banner(tone="danger")
         self.ok = Button(tr("Download"), self._begin, kind="primary")
-        revision = tr("The newest of its main branch; or one version of it: OWNER/NAME@REVISION")
-        files = tr("Where a repository has several models. By comma; empty: what the model needs.")
+        revision = tr(
+            "OWNER/NAME for the newest version of its main branch, or OWNER/NAME@REVISION for a specific one."
+        )
+        files = tr("If a repository has several models: file names, separated by commas. Empty: what the model needs.")
         self.add(
             labelled(tr("Repository"), self._name, revision),
-            labelled(tr("Files, if you like"), self._files, files),
+            labelled(tr("Files (optional)"), self._files, files),
             self._trouble,
         )
         self.add_buttons(Button(tr("Cancel"), self.reject), self.ok)
@@ -137,7 +139,7 @@ class HubSheet(Sheet):
         try:
             spec_of(name, files)
         except UsageError:
-            self._trouble.say(tr("A repository is written OWNER/NAME, or OWNER/NAME@REVISION."))
+            self._trouble.say(tr("Write a repository as OWNER/NAME, or as OWNER/NAME@REVISION."))
             return
         self._bridge.ask(DownloadModel(model=name, files=files), lambda reply: self.accept(), self._failed, of=self)
 
@@ -153,15 +155,16 @@ class TokenSheet(Sheet):
             parent,
             tr("Hub account"),
             tr(
-                "For some models you have to accept a licence on the hub's page, with an account. A read token of that "
-                "account is kept in this computer's keyring, and sent to the hub only where it refuses without one."
+                "Some models require you to accept a licence on the hub's page, with an account. A read "
+                "token of that account is kept in this computer's keyring. It is sent to the hub only if the "
+                "hub asks for it."
             ),
         )
         self._bridge = bridge
         self._token = line(secret=True, longest=_MOST_TOKEN)
         self._trouble = Banner(tone="danger")
-        self.keep = Button(tr("Keep the token"), self._keep, kind="primary")
-        self.forget = Button(tr("Forget the kept one"), self._forget, icon="trash")
+        self.keep = Button(tr("Save token"), self._keep, kind="primary")
+        self.forget = Button(tr("Delete saved token"), self._forget, icon="trash")
         self.add(labelled(tr("Token"), self._token), self._trouble)
         self.add_buttons(self.forget, Button(tr("Cancel"), self.reject), self.keep)
         self._token.textChanged.connect(self._typed)
@@ -176,7 +179,7 @@ class TokenSheet(Sheet):
             self._send(SetHubToken(token=token), tr("The token is in this computer's keyring."))
 
     def _forget(self) -> None:
-        self._send(SetHubToken(token=None), tr("There is no token here any more."))
+        self._send(SetHubToken(token=None), tr("The token was deleted."))
 
     def _send(self, request: SetHubToken, said: str) -> None:
         def done(reply: object) -> None:

@@ -34,8 +34,8 @@ class AnswerCard(Card):
         super().__init__(
             tr("Answer a question"),
             tr(
-                "Your answer is marked like the model's, and the model learns from it. "
-                "You see where it goes before you give it."
+                "Your answer is scored like the model's, and the model learns from it. Before you send it, "
+                "you see where it goes."
             ),
         )
         self._view, self._bridge = view, bridge
@@ -57,7 +57,7 @@ class AnswerSheet(Sheet):
         self._view, self._bridge = view, bridge
         self._posed: PosedQuestion | None = None
         self._until = 0.0
-        self._task = Label(tr("Setting a question"), "caption")
+        self._task = Label(tr("Getting a question"), "caption")
         self._question = Reading(tr("The question"), "", lines=_LINES)
         self._trouble = Banner(tone="danger")
         self._where = Banner()
@@ -71,14 +71,14 @@ class AnswerSheet(Sheet):
         self._typing = holding(
             column(
                 self._where,
-                labelled(tr("Your reasoning, if you like"), self._reasoning),
+                labelled(tr("Your reasoning (optional)"), self._reasoning),
                 labelled(tr("Your answer"), self._answer),
                 self._form,
             )
         )
         self._result = Result()
         self.another = Button(tr("Another question"), self._pose, icon="refresh")
-        self.give = Button(tr("Give the answer"), self._give, kind="primary")
+        self.give = Button(tr("Submit answer"), self._give, kind="primary")
         self.add(self._task, self._question, self._trouble, self._typing, self._result)
         self.add_buttons(self.another, Button(tr("Close"), self.reject), self.give)
         self._clock = timer(self, 1000, self._tick)
@@ -96,7 +96,7 @@ class AnswerSheet(Sheet):
         self._answer.clear()
         self._reasoning.clear()
         self._where.say(tr("One moment"), "plain")
-        self._task.setText(tr("Setting a question"))
+        self._task.setText(tr("Getting a question"))
         self.another.setEnabled(False)
         self.give.setEnabled(False)
         self._bridge.ask(AskForQuestion(), self._is_posed, self._failed, of=self)
@@ -105,10 +105,10 @@ class AnswerSheet(Sheet):
         self._posed = posed
         self._until = self._view.clock() + posed.seconds
         self._question.set_text(posed.question)
-        self._form.setText(tr("The answer is {form}.").format(form=one_line(in_words(posed.form), 200)))
+        self._form.setText(tr("Form of the answer: {form}.").format(form=one_line(in_words(posed.form), 200)))
         words = peer_words.destination(posed, silo=self._view.silo, share=self._view.settings.share)
         self._where.say(words, "warning" if posed.shared else "plain")
-        self.give.set_text(tr("Publish the answer") if posed.shared else tr("Give the answer"))
+        self.give.set_text(tr("Publish the answer") if posed.shared else tr("Submit answer"))
         self._typing.setEnabled(True)
         self.another.setEnabled(True)
         self._typed()
@@ -128,7 +128,7 @@ class AnswerSheet(Sheet):
         self._task.setText(task)
         self._typing.setEnabled(False)
         self.give.setEnabled(False)
-        self._trouble.say(tr("The time for this question is over. Ask for another one."), "warning")
+        self._trouble.say(tr("Time is up for this question. Ask for another one."), "warning")
 
     def _typed(self) -> None:
         self.give.setEnabled(self._posed is not None and bool(self._answer.text().strip()))
@@ -140,7 +140,7 @@ class AnswerSheet(Sheet):
         self._typing.setEnabled(False)
         self.give.setEnabled(False)
         self.another.setEnabled(False)
-        self._task.setText(tr("Marking, and letting the model answer too"))
+        self._task.setText(tr("Scoring, while the model answers too"))
         request = GiveAnswer(
             id=self._posed.id, answer=self._answer.text(), reasoning=self._reasoning.toPlainText().strip()
         )
@@ -201,7 +201,7 @@ class Result(QWidget):
         self._model.setText(_model_words(marked))
         said = [tr("It was published.") if marked.shared else tr("It was not published.")]
         if marked.learned:
-            said.append(tr("The model learns from it in one of its next rounds."))
+            said.append(tr("The model will learn from it in one of the next rounds."))
         if marked.note:
             said.append(one_line(in_words(marked.note)))
         self._rest.setText(" ".join(said))
@@ -210,7 +210,7 @@ class Result(QWidget):
 
 def _model_words(marked: HumanMarked) -> str:
     if not marked.model_answers:
-        return tr("The model did not answer beside you.")
-    return tr("The model answered beside you: {right} of %n right.", None, marked.model_answers).format(
+        return tr("The model did not answer this question.")
+    return tr("The model answered too: {right} of %n right.", None, marked.model_answers).format(
         right=numbers.count(marked.model_solved)
     )

@@ -41,7 +41,9 @@ class JoinSheet(Sheet):
         """`text`: as in `look_at`."""
         super().__init__(parent, tr("Join others") if view.silo else tr("Add a peer"))
         self._view, self._bridge = view, bridge
-        leaving = Banner(tr("This leaves silo: the network is used from then on. Silo, at the left, goes back."))
+        leaving = Banner(
+            tr("This leaves silo and uses the network from then on. To go back, switch Silo on at the left.")
+        )
         leaving.say(leaving.accessibleName() if view.silo else "", "silo")
         ways = [
             ("address", tr("By a link or address")),
@@ -138,7 +140,7 @@ class JoinSheet(Sheet):
         self._said.say(f"{said} {warning}".strip(), "danger" if warning else "plain")
         self._terms.explain(self._nearby())
         if warning:
-            self.ok.set_text(tr("Go there all the same"))
+            self.ok.set_text(tr("Continue anyway"))
         elif self._terms.publishes:
             self.ok.set_text(tr("Join, and publish answers from now on"))
         elif self._way.current == "host":
@@ -154,8 +156,8 @@ class JoinSheet(Sheet):
                 if not (address := _opened(self._view.settings)["announce"]):
                     return tr("This computer is on no local network. Enter its address in the settings, as announced.")
                 return tr(
-                    "Others reach this computer at {address}. Friends outside your network need a router "
-                    "that forwards this port, and its address from you."
+                    "Others reach this computer at {address}. Friends outside your network need your router to "
+                    "forward this port, and the router's address from you."
                 ).format(address=address)
         return ""
 
@@ -206,7 +208,7 @@ class JoinSheet(Sheet):
             self._refused(error)
             return
         values, before = self._values, self._held((*self._values, *_BY_INVITE))
-        told = tr("Tell its founder the key of this node, so that it is let in.") if not invite.admission else ""
+        told = tr("Send this node's key to the swarm's founder, who can then admit it.") if not invite.admission else ""
         goal = Goal(invite.peers, swarm=invite.swarm, note=told)
         with_passphrase(
             self,
@@ -236,7 +238,7 @@ class JoinSheet(Sheet):
         self.ok.hide()
         self.again.hide()
         self.back.show()
-        self.cancel.set_text(tr("Go on in the background"))
+        self.cancel.set_text(tr("Continue in the background"))
         self.cancel.setFocus()
         self._under_way.follow(goal)
 
@@ -288,7 +290,7 @@ class Terms(QWidget):
         (self.share if share else self.learn).radio.setChecked(True)
         self._lines = [Label("") for _ in range(4)]
         who = Card(tr("Who can see what"), role="well")
-        who.add(*self._lines, holding(row(Button(tr("Read all of it"), self._read, kind="inline", icon="info"), 1)))
+        who.add(*self._lines, holding(row(Button(tr("Read it all"), self._read, kind="inline", icon="info"), 1)))
         self._published = Card(tr("What is published"), role="well")
         self._published.add(*(Label(text) for text in what_is_published()))
         self.setLayout(column(self.learn, self.share, who, self._published, spacing=1))
@@ -310,8 +312,8 @@ class Terms(QWidget):
         self._published.setVisible(self.publishes)
         texts = (
             catalogued(SEEN_IN_SHORT),
-            tr("Answers of others come in as text. Each is marked here before the model learns from it."),
-            tr("Your model's answers are published under this computer's key, and cannot be called back.")
+            tr("Other computers' answers arrive as text. Each is scored here before your model learns from it."),
+            tr("Your model's answers are published under this computer's key. This cannot be undone.")
             if self.shares
             else tr("Nothing that your model writes leaves this computer."),
         )

@@ -46,7 +46,7 @@ class LinksCard(Card):
         self._alone = Empty(
             "peers",
             tr("No peer is linked"),
-            tr("Training goes on alone. Add a peer by its address, or follow an invite."),
+            tr("Training continues alone. Add a peer by its address, or follow an invite."),
             tr("Add a peer"),
             add,
         )
@@ -99,14 +99,14 @@ def _headings() -> list[Heading]:
             tr("Direction"),
             peer_words.direction,
             icon=lambda link: ("out", "muted") if link.dialled else ("in", "muted"),
-            about=tr("Who dialled whom"),
+            about=tr("Who started the link"),
             spare=2,
         ),
         number(
             tr("Latency"),
             lambda link: link.latency_ms,
             peer_words.milliseconds,
-            about=tr("Of the last question that was answered over it"),
+            about=tr("Of the last request answered over this link"),
             spare=5,
         ),
         number(tr("Groups in"), lambda link: link.groups_in),
@@ -116,19 +116,19 @@ def _headings() -> list[Heading]:
             lambda link: numbers.count(in_vain(link)),
             in_vain,
             right=True,
-            about=tr("What broke the rules or could not be checked"),
+            about=tr("Groups that broke the rules or could not be checked"),
             icon=lambda link: ("warning", "danger") if refused(link, "invalid") else None,
             spare=1,
         ),
         number(
-            tr("Draws"),
+            tr("Share used"),
             lambda link: link.draw_share,
             numbers.percent,
-            about=tr("How many of the groups drawn lately came over this link"),
+            about=tr("Share of the recently used groups that came over this link"),
             spare=4,
         ),
-        number(tr("Receiving"), incoming, peer_words.per_second, about=tr("The mean since it was linked"), spare=6),
-        number(tr("Sending"), outgoing, peer_words.per_second, about=tr("The mean since it was linked"), spare=7),
+        number(tr("Receiving"), incoming, peer_words.per_second, about=tr("The mean since the link was made"), spare=6),
+        number(tr("Sending"), outgoing, peer_words.per_second, about=tr("The mean since the link was made"), spare=7),
         number(tr("Linked for"), lambda link: link.seconds, numbers.span, spare=8),
     ]
 
@@ -149,11 +149,11 @@ class LinkSheet(Sheet):
             refused = RefusedTable(rows_shown=min(5, len(rows)))
             refused.setFixedHeight(refused.minimumHeight())
             refused.set_rows(rows)
-            self.add(Label(tr("Not taken from it"), "strong"), refused)
-        self.add(Label(tr("What it says of itself. Nobody checked it."), "strong"), *_claims(link))
+            self.add(Label(tr("Refused from this peer"), "strong"), refused)
+        self.add(Label(tr("What the peer says about itself. This is not checked."), "strong"), *_claims(link))
         buttons = [Button(tr("Block"), lambda: self._block(view, bridge, link.key), kind="danger", icon="block")]
         if link.dialled and link.dialled not in listed(view.settings.peers):
-            buttons.append(Button(tr("Keep its address"), lambda: self._keep(view, bridge, link.dialled), icon="plus"))
+            buttons.append(Button(tr("Save its address"), lambda: self._keep(view, bridge, link.dialled), icon="plus"))
         self.add_buttons(*buttons, Button(tr("Close"), self.accept, kind="primary"))
 
     def _block(self, view: View, bridge: Bridge, key: str) -> None:
@@ -170,7 +170,8 @@ def block(parent: QWidget, view: View, bridge: Bridge, key: str, owner: QWidget)
     """Ask, over `parent`, and have nothing to do with this key from now on; whether it was done. `owner`: what lives
     until the worker has answered."""
     about = tr(
-        "This node closes the link, and takes and sends nothing more of its key. It can be taken back under Blocked."
+        "This node closes the link, and neither accepts nor sends anything of this key. You can undo "
+        "this under Blocked."
     )
     title = tr("Block peer {key}?").format(key=peer_words.short_key(key))
     if not confirm(parent, title, about, tr("Block"), kind="danger"):
@@ -182,12 +183,12 @@ def block(parent: QWidget, view: View, bridge: Bridge, key: str, owner: QWidget)
 def _way(link: LinkInfo) -> str:
     if link.visit:
         return tr(
-            "This node dialled it {span} ago. The latest of the peers that it found by itself changes every two "
-            "minutes, where there are others: so nobody can have all its links."
+            "This node made the link {span} ago. Every two minutes the newest of the peers that it found "
+            "by itself is replaced if there are others, so nobody can hold all its links."
         ).format(span=numbers.span(link.seconds))
     if link.dialled:
-        return tr("This node dialled it. Linked for {span}.").format(span=numbers.span(link.seconds))
-    return tr("It dialled this node. Linked for {span}.").format(span=numbers.span(link.seconds))
+        return tr("This node made the link. Linked for {span}.").format(span=numbers.span(link.seconds))
+    return tr("The peer made the link. Linked for {span}.").format(span=numbers.span(link.seconds))
 
 
 def incoming(link: LinkInfo) -> float:
@@ -205,7 +206,7 @@ def _figures(link: LinkInfo) -> list[Figure]:
         Figure(tr("Latency"), peer_words.milliseconds(link.latency_ms)),
         Figure(tr("Groups in"), numbers.count(link.groups_in)),
         Figure(tr("Groups out"), numbers.count(link.groups_out)),
-        Figure(tr("Share of my draws"), numbers.percent(link.draw_share)),
+        Figure(tr("Share of the groups used here"), numbers.percent(link.draw_share)),
         Figure(tr("Received"), numbers.size(link.bytes_in), peer_words.per_second(incoming(link))),
         Figure(tr("Sent"), numbers.size(link.bytes_out), peer_words.per_second(outgoing(link))),
     ]
@@ -215,7 +216,7 @@ def _claims(link: LinkInfo) -> list[QWidget]:
     claim = link.claim
     program: list[QWidget] = [Elided(tr("Program: {name}").format(name=link.program or numbers.NOTHING))]
     if claim is None:
-        return [*program, Label(tr("It has not said how far it is."), "caption")]
+        return [*program, Label(tr("It has not reported its progress."), "caption")]
     used = tr("%n of this node's groups used", None, claim.used)
     said = tr("round {round}, reward {reward}").format(
         round=numbers.count(claim.round), reward=numbers.percent(claim.reward)

@@ -68,9 +68,9 @@ class AddressesCard(ListCard):
 
     def __init__(self, view: View, bridge: Bridge, add: Callable[[], object]) -> None:
         super().__init__(
-            tr("Kept addresses"),
-            tr("This node keeps links to these, besides those that it finds."),
-            Empty("link", tr("None yet"), tr("An address is like wss://relay.example:8765")),
+            tr("Saved addresses"),
+            tr("This node stays linked to these, in addition to the peers that it finds."),
+            Empty("link", tr("None yet"), tr("An address looks like wss://relay.example:8765")),
             Heading(tr("Address"), str, stretch=True),
             Heading(tr("State"), self._last, icon=self._last_icon),
         )
@@ -113,7 +113,7 @@ class AddressesCard(ListCard):
                 self._result.say(why, "warning")
         if self._view.silo:
             self.test.setEnabled(False)
-        set_tooltip(self.test, tr("In silo nobody is dialled.") if self._view.silo else "")
+        set_tooltip(self.test, tr("In silo this node links to nobody.") if self._view.silo else "")
 
     def _test(self) -> None:
         if self.chosen:
@@ -132,7 +132,7 @@ class BlockedCard(ListCard):
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(
             tr("Blocked"),
-            tr("This node neither links to these keys nor learns from them."),
+            tr("This node does not link to these keys or learn from them."),
             Empty("block", tr("Nobody is blocked"), tr("You can block a peer in the list of links.")),
             Heading(tr("Key"), str, stretch=True),
         )
@@ -164,5 +164,5 @@ def dial(owner: QWidget, bridge: Bridge, address: str, told: Banner) -> None:
     def failed(error: SapoError) -> None:
         told.say(in_words(error), "danger")
 
-    told.say(tr("Dialling {address}").format(address=one_line(address, 120)), "plain")
+    told.say(tr("Connecting to {address}").format(address=one_line(address, 120)), "plain")
     bridge.ask(TestPeer(address=address), answered, failed, of=owner)

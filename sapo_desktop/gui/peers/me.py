@@ -28,13 +28,13 @@ class MeCard(Card):
     """This node's key, where it is kept, and where others reach it."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
-        super().__init__(tr("This node"), tr("Others know it by its key. Nobody needs a name or an account."))
+        super().__init__(tr("This node"), tr("Others know this node by its key. You need no name and no account."))
         self._view, self._bridge = view, bridge
         self._key = Copied(bridge, tr("My key"), tr("Copy my key"))
         self._address = Copied(bridge, tr("My address"), tr("Copy my address"))
         self._kept = Label("", "caption")
-        self._unlock = Button(tr("Open it"), lambda: self._with_passphrase("unlock"), icon="key")
-        self._protect = Button(tr("Keep it behind a passphrase"), lambda: self._with_passphrase("protect"), icon="key")
+        self._unlock = Button(tr("Unlock"), lambda: self._with_passphrase("unlock"), icon="key")
+        self._protect = Button(tr("Protect it with a passphrase"), lambda: self._with_passphrase("protect"), icon="key")
         self._listening = Label("", "caption")
         self._ways = holding(Flow(self._unlock, self._protect))
         self.inquiry = Inquiry(bridge, GetIdentity, self, self._show)
@@ -59,7 +59,7 @@ class MeCard(Card):
         if held is None:
             self._kept.setText("")
         elif closed:
-            self._kept.setText(tr("It is in a file that your passphrase closes. Open it to join the swarm."))
+            self._kept.setText(tr("It is in a file protected by your passphrase. Unlock it to join the swarm."))
         else:
             self._kept.setText(peer_words.kept_words(held.kept))
         open_ended = held is not None and held.kept in ("", "session")
@@ -70,9 +70,9 @@ class MeCard(Card):
     def _with_passphrase(self, action: str) -> None:
         new = action == "protect"
         about = (
-            tr("The key is kept in a file that this passphrase closes. Without it nobody can open the file again.")
+            tr("This passphrase will protect the key's file. If you lose it, nobody can open the file again.")
             if new
-            else tr("It opens the file with this node's key.")
+            else tr("It unlocks the file with this node's key.")
         )
         sheet = PassphraseSheet(self, tr("This node's key"), about, lambda text: send(text), new=new)
 
@@ -94,7 +94,7 @@ def _listening(view: View) -> str:
     if view.silo:
         return ""
     if view.swarm is not None and view.swarm.address:
-        return tr("It listens: others can link to it.")
+        return tr("It accepts links: others can link to it.")
     return tr("This node links to others by itself. Others cannot start a link to it.")
 
 
@@ -115,13 +115,13 @@ class SharingCard(Card):
         self.switch.show_state(share)
         self.switch.setEnabled(self._view.attached)
         if share:
-            words = tr("Published in the public domain (CC0), which cannot be called back.")
+            words = tr("Published in the public domain (CC0). This cannot be undone.")
             if self._view.silo:
                 words += " " + catalogued(IN_SILO)
         elif self._view.silo:
-            words = tr("Nothing is shared, and in silo this node learns from its own answers only.")
+            words = tr("Nothing is shared. In silo, this node learns from its own answers only.")
         else:
-            words = tr("Nothing is shared. This node draws others' answers and learns from them.")
+            words = tr("Nothing is shared. This node uses others' answers and learns from them.")
         self._words.setText(words)
 
     def _switched(self, on: bool) -> None:

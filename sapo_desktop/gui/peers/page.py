@@ -121,7 +121,7 @@ def _notes(view: View) -> list[str]:
         said.append(swarm_sentence(view))
     if swarm.clock_wrong:
         said.append(
-            tr("The peers' clocks differ from this computer's by {span}: look at its clock.").format(
+            tr("The peers' clocks differ from this computer's by {span}. Check this computer's clock.").format(
                 span=numbers.span(abs(swarm.clock_offset))
             )
         )
@@ -168,8 +168,8 @@ class AwayCard(Card):
             "silo",
             tr("In silo there are no peers"),
             tr(
-                "No network is used at all. Outside of silo this node draws others' answers, checks every one itself "
-                "and learns from them. Its own answers are published only if you switch on sharing."
+                "No network is used at all. Outside of silo, this node takes others' answers, checks each "
+                "one and learns from them. It publishes its own answers only if you switch on sharing."
             ),
             tr("Join others"),
             join,
@@ -192,7 +192,7 @@ class OverviewCard(Card):
         self._view = view
         self._sentence = Label("", "subtitle")
         self._shared = Figure(tr("Groups shared"))
-        self._drawn = Figure(tr("Groups drawn"))
+        self._drawn = Figure(tr("Groups used"))
         self._pool = Figure(tr("In the pool"))
         self._used = Figure(tr("Your answers helped"))
         self._incoming = Figure(tr("Receiving"))
@@ -208,12 +208,12 @@ class OverviewCard(Card):
     def show_swarm(self, swarm: SwarmInfo) -> None:
         self._shared.set(
             numbers.count(swarm.published),
-            tr("of this node's own") if swarm.sharing else tr("sharing is switched off"),
+            tr("of this node's own") if swarm.sharing else tr("sharing is off"),
         )
         self._drawn.set(
-            numbers.count(swarm.drawn), tr("{count} fit to learn from").format(count=numbers.count(swarm.taken))
+            numbers.count(swarm.drawn), tr("{count} suitable for training").format(count=numbers.count(swarm.taken))
         )
-        self._pool.set(numbers.count(swarm.pool), tr("others' groups, ready to be drawn"))
+        self._pool.set(numbers.count(swarm.pool), tr("others' groups, ready to use"))
         self._used.set(*peer_words.thanks(swarm))
         for figure, rate, total in (
             (self._incoming, sum(map(incoming, swarm.links)), sum(link.bytes_in for link in swarm.links)),

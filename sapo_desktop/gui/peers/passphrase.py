@@ -28,7 +28,7 @@ class PassphraseSheet(Sheet):
         self._first, self._second = line(secret=True, longest=500), line(secret=True, longest=500)
         self.add(self._trouble, labelled(tr("Passphrase"), self._first))
         if new:
-            self.add(labelled(tr("Once more"), self._second))
+            self.add(labelled(tr("Repeat it"), self._second))
         self.ok = Button(tr("Go on"), self._try, kind="primary")
         self.add_buttons(Button(tr("Cancel"), self.reject), self.ok)
         self._first.setFocus()
@@ -43,9 +43,9 @@ class PassphraseSheet(Sheet):
     def _try(self) -> None:
         text = self._first.text()
         if not text:
-            self.trouble(tr("Type the passphrase first."))
+            self.trouble(tr("Enter the passphrase first."))
         elif self._new and text != self._second.text():
-            self.trouble(tr("The two differ. Type the same one twice."))
+            self.trouble(tr("The two passphrases differ. Enter the same one twice."))
         else:
             self.ok.setEnabled(False)
             self._send(text)

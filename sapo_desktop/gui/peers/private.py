@@ -33,7 +33,7 @@ class PrivateCard(Card):
         self._trouble = Banner(tone="danger")
         self.found = Button(tr("Create one"), self._found, icon="plus")
         self.follow = Button(tr("Follow an invite"), self._follow, icon="link")
-        self.admit = Button(tr("Admit somebody"), lambda: AdmitSheet(self, bridge).open(), icon="key")
+        self.admit = Button(tr("Admit someone"), lambda: AdmitSheet(self, bridge).open(), icon="key")
         self.invite = Button(tr("Make an invite"), lambda: InviteSheet(self, bridge).open(), icon="send")
         self.leave = Button(tr("Back to the public swarm"), self._leave, icon="out")
         buttons = holding(Flow(self.found, self.follow, self.admit, self.invite, self.leave))
@@ -43,11 +43,11 @@ class PrivateCard(Card):
         swarm = self._view.settings.swarm
         self._swarm.show_text(swarm)
         self._words.setText(
-            tr("This node talks to the members of one private swarm only, and learns from nobody else.")
+            tr("This node talks only to the members of one private swarm, and learns from nobody else.")
             if swarm
             else tr(
-                "For people who know each other: its members talk to each other only. Without one, this node joins the "
-                "public swarm when it is not in silo."
+                "For people who know each other: members talk only to each other. Without one, this node "
+                "joins the public swarm when you leave silo."
             )
         )
         for button, shown in (
@@ -65,8 +65,8 @@ class PrivateCard(Card):
 
     def _found(self) -> None:
         about = tr(
-            "This node will then talk only to nodes that you admit. It forgets the addresses that it keeps "
-            "now. You can go back to the public swarm at any time."
+            "This node will then talk only to nodes that you admit. Its saved addresses are deleted. You "
+            "can go back to the public swarm at any time."
         )
         if confirm(self, tr("Create a private swarm?"), about, tr("Create it")):
             with_passphrase(
@@ -83,7 +83,7 @@ class PrivateCard(Card):
         self._bridge.said.emit(tr("This node is in its own private swarm. Admit others by their keys."))
 
     def _leave(self) -> None:
-        about = tr("The addresses of the private swarm are given up. To come back, follow an invite.")
+        about = tr("The addresses of the private swarm are deleted. To come back, follow an invite.")
         if confirm(self, tr("Go back to the public swarm?"), about, tr("Go back")):
             request = ResetSettings(keys=["swarm", "admission", "peers"])
             self._bridge.ask(request, lambda reply: self._trouble.say(""), self._failed, of=self)
@@ -100,8 +100,8 @@ class InviteSheet(Sheet):
             parent,
             tr("Invite to this swarm"),
             tr(
-                "This link leads to the swarm, but does not open it. It shows a key to the person who "
-                "follows it; the founder then admits that key."
+                "This link leads to the swarm but does not open it. It shows a key to the person who follows "
+                "it, and the founder admits that key."
             ),
         )
         self.link = LinkBox(bridge)
@@ -116,20 +116,23 @@ class AdmitSheet(Sheet):
     def __init__(self, parent: QWidget, bridge: Bridge) -> None:
         super().__init__(
             parent,
-            tr("Admit somebody"),
-            tr("Only the founder can. A link is made that admits one key; it is no secret and helps nobody else."),
+            tr("Admit someone"),
+            tr(
+                "Only the founder can admit others. The link admits one key; it is no secret and is useless "
+                "to anyone else."
+            ),
         )
         self._bridge = bridge
         self._key = line(longest=200)
         self._key.textChanged.connect(self._typed)
-        spans = [("0", tr("For good")), ("7", tr("A week")), ("30", tr("A month")), ("365", tr("A year"))]
-        self._days = Segments(tr("Admitted"), spans, "0")
+        spans = [("0", tr("Forever")), ("7", tr("A week")), ("30", tr("A month")), ("365", tr("A year"))]
+        self._days = Segments(tr("Valid for"), spans, "0")
         self.link = LinkBox(bridge)
         self.link.hide()
         self.ok = Button(tr("Make the link"), self._admit, kind="primary")
         self.add(
-            labelled(tr("Key"), self._key, tr("64 characters. It stands on the Peers page of the newcomer's window.")),
-            labelled(tr("Admitted"), self._days, tr("An admission cannot be called back before its end.")),
+            labelled(tr("Key"), self._key, tr("64 characters. The newcomer finds it on the Peers page.")),
+            labelled(tr("Valid for"), self._days, tr("An admission cannot be withdrawn before it ends.")),
             self.link,
         )
         self.add_buttons(Button(tr("Close"), self.reject), self.ok)

@@ -46,7 +46,7 @@ class RefusedTable(Table):
 
     def __init__(self, rows_shown: int = 5) -> None:
         super().__init__(
-            tr("Not taken"),
+            tr("Refused"),
             [
                 Heading(
                     tr("Kind"),
@@ -67,10 +67,10 @@ class RefusedCard(Card):
 
     def __init__(self) -> None:
         super().__init__(
-            tr("Not taken"),
+            tr("Refused"),
             tr(
-                "Everything is checked here. Invalid groups count against their sender. Unverifiable ones "
-                "may come from a difference between program versions, and ignored ones are nobody's fault."
+                'Everything is checked here. "Invalid" means the sender broke a rule. "Unverifiable" may '
+                'come from different program versions. "Ignored" is nobody\'s fault.'
             ),
         )
         self.table = RefusedTable()
@@ -95,8 +95,8 @@ def _other_questions(counts: Mapping[str, int]) -> str:
         return ""
     said = [
         tr("{count} from version {name}").format(
-            count=numbers.count(count), name=name[:8] or tr("that was not named", "version")
+            count=numbers.count(count), name=name[:8] or tr("not named", "version")
         )
         for name, count in sorted(counts.items(), key=lambda item: -item[1])[:5]
     ]
-    return tr("Questions that came out differently here: {list}.").format(list=", ".join(said))
+    return tr("Questions that were different here: {list}.").format(list=", ".join(said))

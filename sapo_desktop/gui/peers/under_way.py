@@ -121,7 +121,7 @@ class UnderWay(QWidget):
         # A node that keeps out by itself, as on a metered link, is in no silo: it says why.
         self._in_silo = self._in_silo + 1 if info.state == "silo" and self._view.silo else 0
         if self._in_silo > _SILO_LOOKS:
-            self._end(tr("Silo was switched on meanwhile. “Try again” leaves it, “Back” leaves all as it was before."))
+            self._end(tr("Silo was switched on. “Try again” leaves it, “Back” keeps everything as it was."))
         elif info.state == "failed":
             self._end(in_words(plain(info.reason)))
         elif info.state in ("silo", "joining") or info.swarm != (goal.swarm or info.swarm):
@@ -151,8 +151,8 @@ class UnderWay(QWidget):
             return
         self._end(
             tr(
-                "No other node was found on this network so far. This one goes on looking, and can be found: on the "
-                "other computer choose the local network too."
+                "No other node was found on this network so far. This one keeps looking, and can be found. "
+                "Choose the local network on the other computer too."
             )
         )
 
@@ -162,14 +162,14 @@ class UnderWay(QWidget):
         """Ask who is there: the node's own dialling says nothing about why it fails."""
         address = self._left.pop(0)
         self._dialling = True
-        self._say(tr("Dialling {address}").format(address=one_line(address.partition("#")[0], 100)))
+        self._say(tr("Connecting to {address}").format(address=one_line(address.partition("#")[0], 100)))
         self._bridge.ask(TestPeer(address=address), self._answered, self._silent, of=self)
 
     def _answered(self, reply: PeerAnswered) -> None:
         self._dialling, self._key, self._answers_at = False, reply.key, reply.address
         if self._timer.isActive():
             self._say(
-                tr("It answers in {latency}. Linking").format(latency=peer_words.milliseconds(reply.milliseconds))
+                tr("It answers in {latency}. Connecting").format(latency=peer_words.milliseconds(reply.milliseconds))
             )
 
     def _silent(self, error: SapoError) -> None:
@@ -191,7 +191,7 @@ class UnderWay(QWidget):
         who = tr("{program}, key {key}").format(
             program=one_line(link.program, 60) or tr("A node"), key=peer_words.short_key(link.key)
         )
-        learns = tr("This computer now learns from answers of others too.")
+        learns = tr("This computer now learns from others' answers too.")
         self._result.say(f"{who}. {learns}", "accent")
         self._note.hide()
         self.ended.emit(True)
@@ -204,7 +204,9 @@ class UnderWay(QWidget):
         self.stop()
         self._bar.hide()
         self._step.setText(tr("Others can join this computer"))
-        self._result.say(tr("Send a friend this link, or show the code. They enter it where you chose this."), "accent")
+        self._result.say(
+            tr("Send this link to a friend, or show the code. They enter it in this same place."), "accent"
+        )
         self._own.show_text(address)
         self._own.show()
         self.ended.emit(True)
@@ -218,7 +220,7 @@ class UnderWay(QWidget):
 
 
 def _goes_on_trying() -> str:
-    return tr("This node goes on trying, out of silo. Back undoes that, and leaves all as it was before.")
+    return tr("This node keeps trying, out of silo. Back undoes that, and leaves everything as before.")
 
 
 def _how_far(reason: Text) -> tuple[int, int]:

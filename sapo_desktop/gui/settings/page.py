@@ -52,7 +52,7 @@ class SettingsPage(Page):
 
     def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
         super().__init__(
-            view, bridge, tr("Settings"), tr("What you change takes effect at once, unless it says otherwise.")
+            view, bridge, tr("Settings"), tr("Changes take effect immediately, unless the setting says otherwise.")
         )
         self._unsupported: Mapping[str, Text] = {}
         """Why the node's computer cannot keep some settings, by their keys, as it said when the page was opened."""
@@ -109,9 +109,7 @@ class SettingsPage(Page):
             self._banner.say(state_sentence(self.view), "danger")
         else:
             not_now = (
-                ""
-                if settable
-                else tr("The node is not running just now: nothing can be changed. The page Home says why.")
+                "" if settable else tr("The node is not running, so nothing can be changed. The page Home says why.")
             )
             self._banner.say(not_now, "plain")
         self._reset_all.setEnabled(settable and bool(self._changed_keys()))
@@ -176,7 +174,7 @@ class SettingsPage(Page):
         if query.strip():
             self._empty.say(
                 tr("Nothing found"),
-                tr("No setting has “{text}” in its name, its sentence or its key.").format(text=one_line(query, 60)),
+                tr("No setting matches “{text}”.").format(text=one_line(query, 60)),
             )
         else:
             self._empty.say(tr("Nothing changed"), tr("Every setting is at its default."))
@@ -194,7 +192,7 @@ class SettingsPage(Page):
             made.wanted.connect(partial(self._want, made))
             made.reset.connect(partial(self._reset, made))
         if updates := card.rows.get("look_for_updates"):
-            updates.add_action(tr("Look now"), partial(self._look_for_updates, updates))
+            updates.add_action(tr("Check now"), partial(self._look_for_updates, updates))
         card.setEnabled(self.view.settable)
         self._cards[name] = card
         order = [group for group in GROUPS if group in self._cards]
@@ -283,7 +281,7 @@ class SettingsPage(Page):
         changed = self._changed_keys()
         names = [self._titles[key] for keys in GROUPS.values() for key in keys if key in changed]
         about = tr(
-            "These go back to their defaults: {names}. What was learned, the history and the identity stay."
+            "These return to their defaults: {names}. Everything learned, the history and your identity stay."
         ).format(names=", ".join(names))
         if confirm(self, tr("Reset all settings?"), about, tr("Reset all"), kind="danger"):
             self.bridge.ask(ResetSettings(keys=[]), partial(self._was_reset, changed | self._kept.keys()), of=self)

@@ -52,12 +52,12 @@ class SettingRow(QFrame):
         self.control = _control(key, title, sentence)
         self._changed = chip(tr("changed"), "accent")
         # Most systems give no running program its priority back.
-        when = tr("from the next start on") if key == "low_priority" else tr("once this round is done")
+        when = tr("takes effect after a restart") if key == "low_priority" else tr("takes effect after this round")
         self._late = chip(when, "warning")
-        self._overridden = chip(tr("set by the command line"), "warning")
-        self._reset = IconButton("reset", tr("{title}: back to the default").format(title=title), self.reset.emit)
+        self._overridden = chip(tr("set on the command line"), "warning")
+        self._reset = IconButton("reset", tr("{title}: reset").format(title=title), self.reset.emit)
         default = _value_words(key, settings_file.describe(key).default)
-        set_tooltip(self._reset, tr("Back to the default: {value}").format(value=default))
+        set_tooltip(self._reset, tr("Reset to {value}").format(value=default))
         self._error = Banner(tone="danger")
         self._measured = Label("", "caption")
         self._measured.hide()
@@ -241,7 +241,7 @@ class TextControl(SettingControl):
         parts: list[QWidget] = [self.field]
         self._eye: IconButton | None = None
         if settings_file.describe(key).secret:
-            self._eye = IconButton("eye", tr("{title}: show it").format(title=title), self._mask, checkable=True)
+            self._eye = IconButton("eye", tr("{title}: show").format(title=title), self._mask, checkable=True)
             parts.append(self._eye)
         if key in _FOLDERS:
             parts.append(IconButton("folder", tr("{title}: choose a folder").format(title=title), self._choose))

@@ -145,7 +145,7 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
 
 def _tell_of_end(data: DataFolder, reason: Text) -> None:
     """The window before this one did not end by itself: its log says so, and the log page."""
-    text = sentence("The window that was open here last did not end by itself: {reason}.", reason=reason)
+    text = sentence("The window that was open here last was interrupted: {reason}.", reason=reason)
     log.error("%s", text)
     KeptNotices(data.notices).add(Notice(level="error", text=text, time=time.time()))
 
@@ -340,7 +340,7 @@ class Desktop(QObject):
         self.window.hide()
         if not self._memory.told_of_tray:
             self._remember(told_of_tray=True)
-            self.tray.tell(tr("SAPO Desktop goes on here"), tr("Quit it from the menu of this icon."))
+            self.tray.tell(tr("SAPO Desktop keeps running here"), tr("Quit it from the menu of this icon."))
 
     def _put_away(self) -> None:
         """Minimise it; the first time, where no tray's menu tells how to quit, it is said where it goes."""
@@ -407,7 +407,7 @@ class Desktop(QObject):
     def _trouble(self, text: str) -> None:
         """What could not be done from the tray, where no window says it."""
         if not self.window.seen:
-            self.tray.tell(tr("This could not be done"), text)
+            self.tray.tell(tr("That did not work"), text)
 
     # -- the end ---------------------------------------------------------------------------------------------
 
@@ -434,8 +434,8 @@ class Desktop(QObject):
         log.error("A bug in the window:\n%s", "".join(traceback.format_exception(kind, error, trace)))
         self.window.toast.say(
             tr(
-                "A bug in the window: {error}. The node is not touched by it. Please report it, with "
-                "logs/window.log of the data folder."
+                "The window hit an internal error: {error}. Your node keeps running. Please report it and "
+                "attach logs/window.log from the data folder."
             ).format(error=f"{kind.__name__}: {error}")
         )
 

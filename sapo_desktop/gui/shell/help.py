@@ -28,7 +28,7 @@ class HelpSheet(Sheet):
         self._open_log = open_log
         self.add(column(Label(title, "strong"), Label(what_it_is(page)), spacing=0.5))
         self.add(column(Label(tr("Keyboard"), "strong"), *(Label(text) for text in _keys()), spacing=0.5))
-        self.add(Label(tr("The log says what happened, and writes a file for a bug report."), "muted"))
+        self.add(Label(tr("The log shows what happened, and writes a file for a bug report."), "muted"))
         self._licences = Button(tr("Licences"), self._show_libraries)
         self.add_buttons(
             self._licences, Button(tr("Open the log"), self._go), Button(tr("Close"), self.accept, kind="primary")
@@ -50,8 +50,8 @@ def what_it_is(page: str) -> str:
     """Two sentences on each page."""
     return {
         "home": tr(
-            "Home says whether your model learns, how long its rounds take and what peers bring. The large button "
-            "starts and pauses it."
+            "Home shows whether your model learns, how long its rounds take and what peers contribute. "
+            "The large button starts and pauses it."
         ),
         "learning": tr(
             "Learning shows the current round and which tasks your model solves. You choose the tasks, and can read "
@@ -66,16 +66,16 @@ def what_it_is(page: str) -> str:
             "back to a checkpoint, or export what was learned."
         ),
         "try": tr(
-            "Try it asks your model a question of yours, before and after learning. Nothing is learned from it, and "
-            "nothing is sent."
+            "Try it asks your model your own question, before and after learning. Nothing is learned "
+            "from it, and nothing is sent."
         ),
         "settings": tr(
             "Settings decides when the app may compute, and how much of this computer it may use. Each setting says "
             "what it does and takes effect on its own."
         ),
         "log": tr(
-            "Log keeps what the node reported, over its restarts, with the reason of every stop. From here you write a "
-            "file for a bug report."
+            "Log keeps what the node reported, across restarts, with the reason for every stop. Here you "
+            "can also write a file for a bug report."
         ),
     }.get(page, "")
 

@@ -45,7 +45,7 @@ class News:
             better = self._best is not None and view.held_out > self._best
             self._best = max([self._best or 0.0, *view.curves.held_out().scores])
             if better and view.settings.notify == "all":
-                text = tr("{score} of the held-out questions: more than ever before")
+                text = tr("{score} of the held-out questions: a new best")
                 self._say(tr("The model got better"), text.format(score=numbers.percent(view.held_out)))
 
     def _look_at_state(self, lost: bool, held: bool) -> None:
@@ -58,9 +58,9 @@ class News:
                 self._say(tr("The node stopped"), state_sentence(view), wrong=True)
         elif view.settings.notify in ("pauses", "all"):
             if held and was == "working":
-                self._say(tr("The node pauses"), state_sentence(view))
+                self._say(tr("The node has paused"), state_sentence(view))
             elif was_held and view.at_work:
-                self._say(tr("The node goes on"), state_sentence(view))
+                self._say(tr("The node has resumed"), state_sentence(view))
 
     def _look_at_version(self) -> None:
         """Each version once; one that is not safe any more is something wrong."""
@@ -69,9 +69,9 @@ class News:
             return
         self._version = found.version
         if found.state == "urgent" and view.settings.notify != "none":
-            self._say(tr("This version is not safe any more"), in_words(found.text), wrong=True)
+            self._say(tr("This version is no longer safe"), in_words(found.text), wrong=True)
         elif found.state == "newer" and view.settings.notify == "all":
-            self._say(tr("A newer version is there"), in_words(found.text))
+            self._say(tr("A newer version is available"), in_words(found.text))
 
     def _say(self, title: str, text: str, *, wrong: bool = False) -> None:
         now = self._view.clock()

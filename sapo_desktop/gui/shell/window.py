@@ -292,8 +292,8 @@ class Sidebar(QFrame):
         self.silo.setCheckable(True)
         self.silo.setSizePolicy(self.silo.sizePolicy().Policy.Expanding, self.silo.sizePolicy().Policy.Fixed)
         self.silo.clicked.connect(switch_silo)
-        self.silo.setAccessibleDescription(tr("No network at all, effective at once"))
-        set_tooltip(self.silo, tr("No network at all, effective at once"))
+        self.silo.setAccessibleDescription(tr("No network at all, effective immediately"))
+        set_tooltip(self.silo, tr("No network at all, effective immediately"))
         keys = QKeySequence(HELP_KEYS).toString(QKeySequence.SequenceFormat.NativeText)
         helps = IconButton("info", tr("Help ({keys})").format(keys=keys), self.help_wanted.emit)
         self._dot = Picture("pause", 18)
@@ -349,12 +349,12 @@ class AwaySheet(Sheet):
     def __init__(self, parent: QWidget) -> None:
         keys = QKeySequence(QUIT_KEYS).toString(QKeySequence.SequenceFormat.NativeText)
         about = tr(
-            "This desktop has no tray. The window is minimised, and the node goes on. You have it back from the list "
-            "of windows, or by starting SAPO Desktop again; {keys} quits."
+            "This desktop has no tray. The window is minimised, and the node keeps running. Open it "
+            "again from the list of windows, or by starting SAPO Desktop; {keys} quits."
         )
         super().__init__(parent, tr("Where the window goes"), about.format(keys=keys))
         self.quit_button = Button(tr("Quit"), self._quit)
-        self.go_on = Button(tr("Go on, minimised"), self.accept, kind="primary")
+        self.go_on = Button(tr("Minimise"), self.accept, kind="primary")
         self.add_buttons(self.quit_button, Button(tr("Cancel"), self.reject), self.go_on)
 
     def _quit(self) -> None:

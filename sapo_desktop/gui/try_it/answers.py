@@ -47,19 +47,21 @@ class AnswersCard(Card):
     def __init__(self, bridge: Bridge) -> None:
         super().__init__(tr("Answers"))
         self._question = Elided("", "muted")
-        self._base = Pane(bridge, tr("The model as it came"))
-        self._last = Pane(bridge, tr("The model as it is now"))
+        self._base = Pane(bridge, tr("The model before training"))
+        self._last = Pane(bridge, tr("The model now"))
         self._chat = Label("", "caption")
         self._new_chat = Button(tr("New chat"), self.new_chat.emit, icon="plus")
         self._earlier = EarlierTurns()
         self._truth = Label("", "body", selectable=True)
-        self._same = Label(tr("Nothing has been learned here yet: both are the same model."), "caption")
+        self._same = Label(tr("Nothing has been learned here yet, so both are the same model."), "caption")
         self._own = Label(
-            tr("Nothing marks an answer to a question of your own. The model has practised its tasks: at the rest it "
-               "guesses."),
+            tr("Answers to your own questions are not scored. The model has practised its tasks; it can "
+               "only guess at anything else."),
             "caption",
         )  # fmt: skip
-        self._propose = Button(tr("Draw a question of a task"), self.task_wanted.emit, kind="quiet", icon="refresh")
+        self._propose = Button(
+            tr("Pick a random question from a task"), self.task_wanted.emit, kind="quiet", icon="refresh"
+        )
         self._full = holding(
             column(
                 self._question, Columns(self._base, self._last, narrowest=300, most=2), self._truth, self._own,
@@ -70,7 +72,7 @@ class AnswersCard(Card):
         self._empty = Empty(
             "try",
             tr("Nothing asked yet"),
-            tr("Ask a question above, take one from a task, or begin with one of these."),
+            tr("Ask a question above, pick one from a task, or start with one of these."),
         )
         self._nothing = holding(column(self._empty, self._examples, spacing=0))
         self.add(self._full, self._nothing)
@@ -97,9 +99,9 @@ class AnswersCard(Card):
         if one.over and one.truth:
             self._truth.setText(tr("The right answer: {answer}").format(answer=clean(one.truth[:_LONGEST_TRUTH])))
         elif one.over:
-            self._truth.setText(tr("Neither answer was marked."))
+            self._truth.setText(tr("Neither answer was scored."))
         else:
-            self._truth.setText(tr("The right answer is shown once both have answered."))
+            self._truth.setText(tr("The right answer appears once both have answered."))
 
 
 class Pane(QWidget):

@@ -179,7 +179,7 @@ class HistoryCard(Card):
     """The tries of this session, newest first; a click shows one again."""
 
     def __init__(self) -> None:
-        about = tr("The last {number} questions since this window was opened. Choose one to see its answers again.")
+        about = tr("Your last {number} questions since you opened this window. Choose one to see its answers again.")
         super().__init__(tr("Tried so far"), about.format(number=MOST_TRIES))
         self.table = Table(
             tr("Tried so far"),
@@ -187,8 +187,8 @@ class HistoryCard(Card):
                 Heading(tr("Time"), lambda one: numbers.clock(one.time), lambda one: one.time),
                 Heading(tr("Question"), lambda one: one.draft.question, stretch=True),
                 Heading(tr("From"), lambda one: task_name(one.draft.task) if one.draft.task else tr("me")),
-                Heading(tr("As it came"), lambda one: in_short(one.sides[0]), stretch=True),
-                Heading(tr("As it is now"), lambda one: in_short(one.sides[1]), stretch=True),
+                Heading(tr("Before training"), lambda one: in_short(one.sides[0]), stretch=True),
+                Heading(tr("Now"), lambda one: in_short(one.sides[1]), stretch=True),
             ],
             rows_shown=5,
         )

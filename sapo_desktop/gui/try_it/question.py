@@ -44,7 +44,9 @@ class QuestionCard(Card):
             tr("Where the question comes from"), [("own", tr("my own")), ("task", tr("a task's"))], "own"
         )
         self._source.chosen.connect(self._switch)
-        hint = tr("Type a question. A small model knows little of the world; it has practised sums and small riddles.")
+        hint = tr(
+            "Enter a question. A small model knows little about the world; it has practised sums and small riddles."
+        )
         self._own = Writing(tr("My question"), hint)
         self._own.sent.connect(self._ask)
         self._own.textChanged.connect(self._enable)
@@ -53,15 +55,15 @@ class QuestionCard(Card):
         self._go = Button(tr("Ask both"), self._ask, kind="primary")
         self._stop = Button(tr("Stop"), self.stop.emit, icon="stop")
         self._how = Segments(
-            tr("Which words the model takes"),
-            [("greedy", tr("the likeliest words")), ("drawn", tr("words drawn at random"))],
+            tr("How the model chooses words"),
+            [("greedy", tr("most likely words")), ("drawn", tr("random words"))],
             "greedy",
         )
-        self._how.hint("greedy", tr("The same answer every time"))
-        self._how.hint("drawn", tr("As in training: another answer every time"))
+        self._how.hint("greedy", tr("Same answer every time"))
+        self._how.hint("drawn", tr("As in training: a different answer every time"))
         self._banner = Banner()
         head = Flow(Label(tr("Question:"), "muted", wrap=False), self._source)
-        how = holding(Flow(Label(tr("The model takes:"), "muted", wrap=False), self._how))
+        how = holding(Flow(Label(tr("Word choice:"), "muted", wrap=False), self._how))
         foot = Flow(self._go, self._stop, how)
         self.add(head, self._own, self._task, self._banner, foot)
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self._stop, self.stop.emit)
@@ -70,9 +72,7 @@ class QuestionCard(Card):
     def refresh(self, *, anew: bool) -> None:
         """The link or the state changed. `anew`: tasks may have come or gone."""
         self._banner.say(
-            ""
-            if self._view.attached
-            else tr("The node is not running just now: it cannot answer. The page Home says why.")
+            "" if self._view.attached else tr("The node is not running, so it cannot answer. The page Home says why.")
         )
         if self._view.attached:
             self._task.load(anew=anew)
@@ -164,7 +164,7 @@ class TaskQuestion(QWidget):
         self._family.chosen.connect(self._choose_family)
         self._level = Choice(tr("Level"))
         self._level.chosen.connect(lambda _: self._choose_level())
-        self._draw = Button(tr("Draw a question"), self.draw, icon="refresh")
+        self._draw = Button(tr("Pick a question"), self.draw, icon="refresh")
         self._about = Label("", "caption")
         self._text = Reading(tr("The task's question"), lines=4)
         self._form = Label("", "caption")
@@ -239,16 +239,16 @@ class TaskQuestion(QWidget):
     def _show_question(self) -> None:
         found = self.question
         self._draw.setEnabled(True)
-        self._draw.set_text(tr("Another question") if found else tr("Draw a question"))
-        self._text.set_text(found.question if found else tr("The question is shown here before anybody answers it."))
-        self._form.setText(tr("Asked for: {form}").format(form=in_words(found.example)) if found else "")
+        self._draw.set_text(tr("Another question") if found else tr("Pick a question"))
+        self._text.set_text(found.question if found else tr("The question appears here before the model answers it."))
+        self._form.setText(tr("Expected: {form}").format(form=in_words(found.example)) if found else "")
         self.changed.emit()
 
 
 def _about(info: TaskInfo) -> str:
     if info.solved is None or not info.answers:
-        return tr("In training now; not answered lately.") if info.training else tr("Not in training now.")
+        return tr("In training now; not answered recently.") if info.training else tr("Not in training now.")
     share = numbers.percent(info.solved)
     if info.training:
-        return tr("In training now; {share} of the newest answers solve it.").format(share=share)
-    return tr("Not in training now; {share} of the newest answers solved it.").format(share=share)
+        return tr("In training now; {share} of the latest answers are right.").format(share=share)
+    return tr("Not in training now; {share} of the latest answers were right.").format(share=share)

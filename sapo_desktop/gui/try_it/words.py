@@ -23,18 +23,18 @@ def progress(side: Side) -> str:
     """Where an answer is, in a few words; how many tokens in how much time once it is there."""
     match side.state:
         case "waiting":
-            return tr("Comes after the other one")
+            return tr("Waiting for the other answer")
         case "asked":
             return tr("Waiting for the model")
         case "writing":
             return tr("Writing, %n token(s)", None, side.tokens or 0)
         case "marking":
-            return tr("Marking")
+            return tr("Scoring")
         case "stopped":
             return tr("Stopped by you")
         case "failed":
             # A node that fails at the mark has answered before.
-            words = tr("Could not be marked: {reason}") if side.text else tr("No answer: {reason}")
+            words = tr("Could not be scored: {reason}") if side.text else tr("No answer: {reason}")
             return words.format(reason=one_line(side.error))
         case "done":
             return figures(side)
@@ -60,7 +60,7 @@ def figures(side: Side) -> str:
     tokens = tr("%n token(s)", None, side.tokens)
     if side.seconds <= 0:
         return tokens
-    return tr("{tokens} in {time}, {speed} a second").format(
+    return tr("{tokens} in {time}, {speed} per second").format(
         tokens=tokens,
         time=numbers.span(side.seconds),
         speed=numbers.number(side.tokens / side.seconds, 1),

@@ -221,8 +221,8 @@ def words_at(curves: Curves, at: int) -> str:
     parts = [tr("Round {round}").format(round=numbers.count(int(number)))]
     if measured and (shares := curves.shares(at)) is not None:
         parts += [
-            tr("solved here {share}").format(share=numbers.percent(shares.mine)),
-            tr("median of %n peer(s) {share} ({low} to {high})", None, shares.peers).format(
+            tr("solved here: {share}").format(share=numbers.percent(shares.mine)),
+            tr("median of %n peer(s): {share} ({low} to {high})", None, shares.peers).format(
                 share=numbers.percent(shares.others),
                 low=numbers.percent(shares.low),
                 high=numbers.percent(shares.high),
@@ -230,13 +230,13 @@ def words_at(curves: Curves, at: int) -> str:
         ]
     else:
         solved = smoothed(curves.column("solved")[max(0, at + 1 - RECENT_ROUNDS) : at + 1], RECENT_ROUNDS)[-1]
-        parts.append(tr("solved in training {share}").format(share=numbers.percent(float(solved))))
+        parts.append(tr("solved in training: {share}").format(share=numbers.percent(float(solved))))
     found = curves.held_out()
     until = int(np.searchsorted(found.rounds, number, side="right"))
     if until:
         score, scored = float(found.scores[until - 1]), int(found.rounds[until - 1])
         parts.append(
-            tr("held-out {value} (round {round})").format(value=numbers.percent(score), round=numbers.count(scored))
+            tr("held-out: {value} (round {round})").format(value=numbers.percent(score), round=numbers.count(scored))
         )
     return " · ".join(parts)
 

@@ -23,24 +23,24 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 def phase_meaning(phase: Phase) -> str:
     """What happens in a phase of a round."""
     return {
-        "questions": tr("Questions are made up from the tasks in training."),
+        "questions": tr("The app makes new questions from the tasks in training."),
         "generate": tr("The model answers each question several times."),
-        "mark": tr("Each answer is marked by a program, here."),
-        "share": tr("Own answers are signed and handed to peers, where sharing is on."),
-        "draw": tr("Peers' answers are fetched, their questions made again and marked here."),
-        "train": tr("The model is changed a little: towards what was right, away from what was wrong."),
-        "checkpoint": tr("What was learned is written to disk."),
-        "evaluate": tr("Questions that are never trained on show how much was learned."),
+        "mark": tr("A program on this computer scores each answer."),
+        "share": tr("If sharing is on, your model's answers are signed and sent to peers."),
+        "draw": tr("Answers of peers are chosen. Their questions are recreated here and the answers scored here."),
+        "train": tr("Training changes the model a little: towards right answers, away from wrong ones."),
+        "checkpoint": tr("The learned state is written to disk."),
+        "evaluate": tr("Questions never used for training show how much the model has learned."),
     }.get(phase, "")
 
 
 def mix_meaning(mix: str) -> str:
     """What learning with this mix is like."""
     return {
-        "8/0": tr("Only own answers. Nothing of peers is learned from, as in silo."),
-        "6/2": tr("Two in eight questions come with peers' answers."),
-        "4/4": tr("Half own, half peers' (default)."),
-        "2/6": tr("Six in eight questions come with peers' answers."),
+        "8/0": tr("Only your model's own answers. Nothing is learned from peers, as in silo."),
+        "6/2": tr("Two of eight questions come with peers' answers."),
+        "4/4": tr("Half own answers, half from peers (default)."),
+        "2/6": tr("Six of eight questions come with peers' answers."),
     }.get(mix, "")
 
 
@@ -54,8 +54,13 @@ def weighting_name(weighting: str) -> str:
 def weighting_meaning(weighting: str) -> str:
     """How peers' answers are weighed."""
     return {
-        "guarded": tr("Right answers only. They weigh more, the less often this computer finds one itself (default)."),
-        "paper": tr("Right and wrong answers count as own ones do: peers decide what is learned, and its weight."),
+        "guarded": tr(
+            "Only right answers count. The less often your model finds one itself, the more they count (default)."
+        ),
+        "paper": tr(
+            "Right and wrong answers count like your model's own. Peers then decide what is learned, and "
+            "with what weight."
+        ),
     }.get(weighting, "")
 
 
@@ -67,7 +72,7 @@ def verdict_name(verdict: str) -> str:
         "unparsed": tr("Unreadable"),
         "no_answer": tr("No answer"),
         "timeout": tr("Took too long"),
-        "scorer_failed": tr("Marker failed"),
+        "scorer_failed": tr("Scoring failed"),
     }.get(verdict) or one_line(verdict, 40)
 
 
@@ -92,13 +97,13 @@ def verdict_meaning(rollout: Rollout) -> str:
     """Why an answer got its mark."""
     points = numbers.number(rollout.partial, 2)
     return {
-        "solved": tr("The marker takes it for right."),
-        "partial": tr("Partly right: the marker gives it {points} of 1.").format(points=points),
-        "wrong": tr("It has the form of an answer, but the marker takes it for wrong."),
-        "unparsed": tr("What it gives as its answer does not have the form that this task asks for. No marker saw it."),
-        "no_answer": tr("It ends without an answer, often at the token limit."),
-        "timeout": tr("Marking it took too long and was given up. It counts as wrong."),
-        "scorer_failed": tr("The marker could not handle it. It counts as wrong."),
+        "solved": tr("Scored as right."),
+        "partial": tr("Partly right: {points} out of 1.").format(points=points),
+        "wrong": tr("It has the form of an answer, but was scored as wrong."),
+        "unparsed": tr("Its answer does not have the form that this task asks for, so it was not scored."),
+        "no_answer": tr("It ends without an answer, often because it reached the token limit."),
+        "timeout": tr("Scoring it took too long and was stopped. It counts as wrong."),
+        "scorer_failed": tr("Scoring it failed. It counts as wrong."),
     }.get(rollout.verdict, "")
 
 
@@ -106,12 +111,12 @@ def effect_words(rollout: Rollout) -> str:
     """What learning did with it."""
     if abs(rollout.advantage) >= 1e-9:
         said = (
-            tr("Reward {reward}, advantage {advantage}: learning made it likelier.")
+            tr("Reward {reward}, advantage {advantage}: training made it more likely.")
             if rollout.advantage > 0
-            else tr("Reward {reward}, advantage {advantage}: learning made it less likely.")
+            else tr("Reward {reward}, advantage {advantage}: training made it less likely.")
         )
     elif rollout.author:
-        said = tr("Reward {reward}, advantage 0: it taught nothing new, or is not learned from.")
+        said = tr("Reward {reward}, advantage 0: it taught nothing new, or was not used for training.")
     else:
         said = tr("Reward {reward}, advantage 0: all answers to its question were equally good.")
     return said.format(reward=numbers.number(rollout.reward, 2), advantage=numbers.signed(rollout.advantage, 2))
@@ -142,13 +147,13 @@ def gain_words(now: float | None, base: float | None, gain: Gain | None, questio
     if base is None:
         return tr("not measured yet")
     if now is None:
-        return tr("of the model as it came")
+        return tr("the model before training")
     if gain is None:  # a history of before: without an interval nobody could say what a difference means
-        return tr("the model as it came: {score}").format(score=numbers.percent(base))
+        return tr("before training: {score}").format(score=numbers.percent(base))
     if questions and now == 0:
         return tr("none of %n question(s) solved yet", None, questions)
     if gain.low <= 0 <= gain.high:
-        return tr("{gain} since the start: may be chance").format(gain=numbers.points(gain.value))
+        return tr("{gain} since the start, which may be chance").format(gain=numbers.points(gain.value))
     return tr("{gain} since the start ({low} to {high})").format(
         gain=numbers.points(gain.value), low=numbers.signed(100 * gain.low, 0), high=numbers.signed(100 * gain.high, 0)
     )
@@ -162,7 +167,7 @@ def held_out_words(view: View) -> str:
 
 def week_words(week: Week, view: View) -> str:
     """`Last 7 days: 1,204 rounds · 3,402 right answers · 31% → 40% of new questions · 0.52 kWh`."""
-    said = [tr("%Ln round(s)", None, week.rounds), tr("%Ln right answer(s)", None, week.solved)]
+    said = [tr("%n round(s)", None, week.rounds), tr("%n right answer(s)", None, week.solved)]
     if week.score is not None and week.score_before is not None:
         said.append(
             tr("{before} → {now} of new questions").format(
@@ -170,10 +175,10 @@ def week_words(week: Week, view: View) -> str:
             )
         )
     if week.helped and not view.silo:
-        said.append(tr("%Ln computer(s) helped", None, week.helped))
+        said.append(tr("%n computer(s) helped", None, week.helped))
     kwh, price = week.joules / 3.6e6, view.settings.price_per_kwh
     energy = tr("{energy} kWh").format(energy=numbers.number(kwh, 2))
     if price:
-        energy = tr("{energy}, which cost {cost}").format(energy=energy, cost=numbers.number(price * kwh, 2))
+        energy = tr("{energy}, cost {cost}").format(energy=energy, cost=numbers.number(price * kwh, 2))
     said.append(energy)
     return tr("Last 7 days: {said}").format(said=" · ".join(said))

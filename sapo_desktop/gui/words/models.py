@@ -43,7 +43,7 @@ def device_words(device: str) -> str:
     return {
         "cpu": tr("on the processor"),
         "cuda": tr("on the card"),
-        "mps": tr("on the Mac's graphics"),
+        "mps": tr("on the Mac's GPU"),
     }.get(device, device)
 
 
@@ -73,9 +73,9 @@ def needs_words(badge: Estimate, *, only_answers: bool = False) -> str:
     if only_answers:
         return tr("To answer it takes {needs}; {free} are free.").format(needs=needs, free=free)
     if badge.badge == "too big" and badge.way:
-        return tr("To learn it takes {needs}; {free} are free. It can answer here.").format(needs=needs, free=free)
-    said = tr("To learn it takes {needs}; {free} are free.").format(needs=needs, free=free)
-    return " ".join([said, tr("That is tight: hardly any is left.")]) if badge.badge == "tight" else said
+        return tr("It needs {needs} to learn; {free} are free. It can answer here.").format(needs=needs, free=free)
+    said = tr("It needs {needs} to learn; {free} are free.").format(needs=needs, free=free)
+    return " ".join([said, tr("This is tight: hardly any is left.")]) if badge.badge == "tight" else said
 
 
 def state_words(row: ModelRow) -> str:
@@ -84,12 +84,12 @@ def state_words(row: ModelRow) -> str:
         share = f" {numbers.percent(row.transfer.done / row.transfer.total)}" if row.transfer.total else ""
         return f"{stage_words(row.transfer)}{share}"
     return {
-        "at work": tr("At work"),
+        "at work": tr("In use"),
         "next": tr("After this round"),
         "here": tr("On this computer"),
         "unfinished": tr("Unfinished"),
         "damaged": tr("Damaged"),
-        "not here": tr("To download"),
+        "not here": tr("Not downloaded"),
     }[row.state]
 
 
@@ -97,7 +97,7 @@ def stage_words(transfer: Transfer) -> str:
     """What a download or import does just now."""
     words: dict[Stage, str] = {
         "asking": tr("Asking the hub"),
-        "checking": tr("Checking what is here"),
+        "checking": tr("Checking existing files"),
         "fetching": tr("Downloading"),
         "waiting": one_line(in_words(transfer.text)) or tr("Waiting"),
         "copying": tr("Copying"),
@@ -127,7 +127,7 @@ def checkpoint_words(number: int) -> str:
 def checkpoint_badges(item: CheckpointInfo) -> str:
     """`Best, last`."""
     if item.other_model:
-        return tr("of another model")
+        return tr("from another model")
     said = [tr("best")] if item.best else []
     said += [tr("last")] if item.last else []
     return ", ".join(said)

@@ -31,8 +31,8 @@ def thanks(swarm: SwarmInfo | None) -> tuple[str, str]:
     """Whom this node's answers helped, and that it is their word."""
     helped, used = (swarm.helped, swarm.used_total) if swarm is not None else (0, 0)
     if not helped:
-        return numbers.NOTHING, tr("nobody has said so yet")
-    groups = tr("by their own word: %n group(s) used", None, used)
+        return numbers.NOTHING, tr("no reports yet")
+    groups = tr("as they report: %n group(s) used", None, used)
     return tr("%n computer(s)", None, helped), groups
 
 
@@ -58,9 +58,9 @@ def seen(address: str, swarm: SwarmInfo | None, now: float) -> AddressSeen:
         return AddressSeen(tr("no link"), ("warning", "danger"), in_words(plain(parting)))
     if (since := swarm.silent.get(wanted)) is not None:
         when = numbers.clock(since) if now - since < DAY_AND_CLOCK_FROM else numbers.day_and_clock(since)
-        told = tr("Nobody has answered at {address} since {time}. This node goes on trying.")
+        told = tr("{address} has not answered since {time}. This node keeps trying.")
         why = told.format(address=one_line(address.partition("#")[0], 100), time=when)
-        return AddressSeen(tr("nobody answers since {time}").format(time=when), ("warning", "warning"), why)
+        return AddressSeen(tr("no answer since {time}").format(time=when), ("warning", "warning"), why)
     return AddressSeen(tr("not answered yet"))
 
 
@@ -72,7 +72,7 @@ def _as_dialled(address: str) -> str:
 
 def direction(link: LinkInfo) -> str:
     """Who dialled whom."""
-    return tr("I dialled") if link.dialled else tr("it dialled")
+    return tr("by this node") if link.dialled else tr("by the peer")
 
 
 def per_second(rate: float) -> str:
@@ -88,10 +88,10 @@ def milliseconds(value: float | None) -> str:
 def kept_words(kept: str) -> str:
     """Where the secret half of this node's key is."""
     return {
-        "keyring": tr("Its secret half is in this computer's keyring."),
-        "file": tr("Its secret half is in a file that your passphrase closes."),
+        "keyring": tr("The secret key is in this computer's keyring."),
+        "file": tr("The secret key is in a file protected by your passphrase."),
         "session": tr(
-            "Its secret half is not saved: when the node ends, it is gone, and the next start has a new key."
+            "The secret key is not saved. When the node quits, it is lost, and the next start creates a new key."
         ),
     }.get(kept, tr("There is no key yet. It is made when the node first joins the swarm."))
 
@@ -100,16 +100,16 @@ def destination(posed: PosedQuestion, *, silo: bool, share: bool) -> str:
     """Where a person's answer to this question goes; said before it is given."""
     if posed.shared:
         return tr(
-            "Your answer is published with the model's beside it, under this node's key, in the public domain (CC0): "
-            "anybody may keep it and pass it on, and it cannot be called back."
+            "Your answer is published together with the model's, under this node's key, in the public "
+            "domain (CC0). Anyone may keep it and pass it on, and it cannot be withdrawn."
         )
     stays = tr("Your answer stays on this computer, where the model learns from it.")
     if silo:
-        why = tr("In silo nothing leaves it.")
+        why = tr("In silo, nothing leaves this computer.")
     elif not share:
-        why = tr("Sharing is switched off.")
+        why = tr("Sharing is off.")
     else:
-        why = tr("This one is not shared.")
+        why = tr("This answer is not shared.")
     return f"{stays} {why}"
 
 
@@ -128,15 +128,15 @@ def about_invite(link: str) -> str:
         invite = Invite.parse(link)
     except UsageError as error:
         return in_words(error)
-    where = tr("It leads to the private swarm {key}, by %n address(es).", None, len(invite.peers)).format(
+    where = tr("The link leads to the private swarm {key}, through %n address(es).", None, len(invite.peers)).format(
         key=short_key(invite.swarm)
     )
     admits = (
-        tr("It admits one key only: this node's, if the invite was made for it.")
+        tr("The invite admits only one key: this node's, if it was made for it.")
         if invite.admission
-        else tr("The invite alone does not let this node in: the founder of that swarm has to admit its key.")
+        else tr("The invite alone does not admit this node. The swarm's founder also has to admit its key.")
     )
-    gives_up = tr("Addresses of the swarm that this node is in now are given up.")
+    gives_up = tr("The addresses of your current swarm are deleted.")
     return f"{where} {admits} {gives_up}"
 
 
@@ -150,40 +150,38 @@ def refusal_meaning(reason: str) -> str:
     """Why something was not taken, in a sentence."""
     return {
         # of the link
-        "oversize": tr("It was larger than any message may be."),
-        "not_a_message": tr("It was no message of this protocol."),
+        "oversize": tr("The message was larger than allowed."),
+        "not_a_message": tr("It was not a message of this protocol."),
         "malformed": tr("A message had fields of the wrong kind."),
-        "out_of_order": tr("A message came at the wrong moment."),
+        "out_of_order": tr("A message came at the wrong time."),
         "too_often": tr("Messages came more often than agreed."),
-        "overdrawn": tr("More was sent than this node had granted."),
-        "bad_batch": tr("A packed batch could not be unpacked, or was too large."),
+        "overdrawn": tr("The peer sent more than this node had allowed."),
+        "bad_batch": tr("A compressed batch could not be unpacked, or was too large."),
         "bad_signature": tr("The signature does not belong to the named author."),
-        "unasked": tr("It answered a question that nobody had asked."),
-        "not_its_own": tr("A peer handed on as its own what another had signed."),
+        "unasked": tr("It answered a request that was never made."),
+        "not_its_own": tr("A peer passed on someone else's signed work as its own."),
         # of the author
-        "bad_body": tr("It was signed, but what was signed is not written as a group of answers has to be."),
+        "bad_body": tr("Its signature is right, but the signed text does not have the format of a group."),
         "other_network": tr("It was signed for another swarm."),
         "not_admitted": tr("Its author is not admitted to this private swarm."),
-        "bad_text": tr("A text in it is too long, or holds signs that an answer may not have."),
-        "second_body": tr("Its author signed two different groups under one name."),
-        "flooding": tr("Its author sent more than one identity may."),
+        "bad_text": tr("A text in it is too long, or contains characters that an answer may not have."),
+        "second_body": tr("Its author signed two different groups with the same identifier."),
+        "flooding": tr("Its author sent more than one identity may send."),
         # nobody's fault
-        "other_question": tr(
-            "The question came out otherwise here than at the peer's: its library has another version."
-        ),
-        "timed_out": tr("Checking it took too long and was given up."),
-        "too_old": tr("It came too late to be of use."),
-        "too_new": tr("It is dated in the future: a clock is wrong, here or there."),
-        "duplicate": tr("It was here already."),
-        "unknown_message": tr("A message of a kind that this version does not know."),
+        "other_question": tr("The question is different here than at the peer, whose library has another version."),
+        "timed_out": tr("Checking it took too long and was stopped."),
+        "too_old": tr("It came too late to be used."),
+        "too_new": tr("It is dated in the future. A clock is wrong, here or there."),
+        "duplicate": tr("It had already arrived."),
+        "unknown_message": tr("This version does not know this kind of message."),
         "unknown_task": tr("It answers a task that this version does not have."),
-        "unused_task": tr("Answers to this task are not taken from peers: they are slow to check."),
+        "unused_task": tr("Answers to this task are not accepted from peers: checking them is too slow."),
         "other_instance": tr("Its author uses one key in two places, and a group from the other place came first."),
-        "own_echo": tr("It was this node's own, come back."),
-        "shut_out": tr("Its author or the peer is shut out for a while, after breaking the rules."),
-        "pool_full": tr("There was no more room for its source."),
-        "held_out": tr("Its question is kept for measuring and must never be trained on."),
-        "unfit": tr("No answer in it has the form in which this model answers."),
-        "private_address": tr("A stranger named an address of a private network."),
+        "own_echo": tr("It was this node's own group, sent back."),
+        "shut_out": tr("Its author or the peer is banned for a while, after breaking the rules."),
+        "pool_full": tr("There was no room left for its source."),
+        "held_out": tr("Its question is held out for measuring and must never be used for training."),
+        "unfit": tr("None of its answers has the form in which this model answers."),
+        "private_address": tr("A peer outside the local network named an address of a private network."),
         "busy": tr("There was no time left to check it."),
     }.get(reason) or one_line(reason, 60).replace("_", " ")

@@ -14,26 +14,30 @@ from sapo_desktop.worker.control.messages.facts import Usage
 def group_titles() -> dict[GroupName, str]:
     return {
         "window": tr("Window"),
-        "gentle": tr("What it takes"),
+        "gentle": tr("What it may use"),
         "when": tr("When it runs"),
         "network": tr("Network"),
         "learning": tr("Learning"),
         "model": tr("Model"),
-        "remote": tr("Server elsewhere"),
+        "remote": tr("Remote server"),
         "storage": tr("Storage"),
     }
 
 
 def group_sentences() -> dict[GroupName, str]:
     return {
-        "window": tr("How this window looks, and what closing it means."),
-        "gentle": tr("How much of this computer the node takes."),
-        "when": tr("When the node computes. While a condition is not met it pauses, and says which one."),
-        "network": tr("Who the node talks to, and what it says."),
-        "learning": tr("What is asked, what counts, and how the model changes. The defaults are what was tried most."),
-        "model": tr("Which model learns, and what computes."),
-        "remote": tr("Answers from a server of yours, where it is chosen under Model. Training stays here."),
-        "storage": tr("Where models come from and are kept, and how much is written."),
+        "window": tr("How this window looks, and what closing it does."),
+        "gentle": tr("How much of this computer the node may use."),
+        "when": tr("When the node may compute. If a condition is not met, the node pauses and shows which one."),
+        "network": tr("Who the node talks to, and what it sends."),
+        "learning": tr(
+            "Which questions are asked, what counts, and how the model changes. The defaults are best tested."
+        ),
+        "model": tr("Which model learns, and which engine runs it."),
+        "remote": tr(
+            "Answers come from your own server if you choose it under Model. Training stays on this computer."
+        ),
+        "storage": tr("Where models come from, where they are stored, and how much disk is used."),
     }
 
 
@@ -50,9 +54,9 @@ def sentence(key: str) -> str:
 def choices(key: str) -> dict[str, str]:
     """What a setting's values are called; those that are names themselves are missing."""
     words: dict[str, dict[str, str]] = {
-        "language": {"auto": tr("As the system"), **LANGUAGES},
-        "theme": {"system": tr("As the system"), "light": tr("Light"), "dark": tr("Dark")},
-        "when_window_closes": {"end": tr("End"), "continue": tr("Go on")},
+        "language": {"auto": tr("Same as system"), **LANGUAGES},
+        "theme": {"system": tr("Same as system"), "light": tr("Light"), "dark": tr("Dark")},
+        "when_window_closes": {"end": tr("Quit"), "continue": tr("Go on")},
         "on_battery": {"pause": tr("Pause"), "continue": tr("Go on")},
         "notify": {
             "none": tr("None"),
@@ -60,19 +64,19 @@ def choices(key: str) -> dict[str, str]:
             "pauses": tr("Problems and pauses"),
             "all": tr("All"),
         },
-        "when_in_use": {"pause": tr("Pause"), "limits": tr("Keep to the limits"), "continue": tr("Go on")},
+        "when_in_use": {"pause": tr("Pause"), "limits": tr("Apply the limits"), "continue": tr("Go on")},
         "on_metered": {"pause": tr("Pause"), "continue": tr("Go on")},
         "weighting": {name: weighting_name(name) for name in WEIGHTINGS},
         "reward": {
             "auto": tr("Right, or readable at first"),
             "strict": tr("Right or not"),
-            "partial": tr("The marker's score"),
+            "partial": tr("Partial score"),
         },
-        "shots": {"auto": tr("left to the program")},
-        "generator": {"auto": tr("left to the program"), "torch": "PyTorch", "remote": tr("server elsewhere")},
-        "trainer": {"auto": tr("left to the program"), "torch": "PyTorch", "none": tr("nothing")},
+        "shots": {"auto": tr("chosen by the app")},
+        "generator": {"auto": tr("chosen by the app"), "torch": "PyTorch", "remote": tr("remote server")},
+        "trainer": {"auto": tr("chosen by the app"), "torch": "PyTorch", "none": tr("nothing")},
         "device": {
-            "auto": tr("left to the program"),
+            "auto": tr("chosen by the app"),
             "cpu": tr("processor"),
             "cuda": "NVIDIA (CUDA)",
             "mps": "Apple (MPS)",
@@ -89,10 +93,10 @@ def zero(key: str) -> str:
         "disk_gigabytes": tr("no limit"),
         "upload_kilobytes": tr("no limit"),
         "download_kilobytes": tr("no limit"),
-        "card_memory_most": tr("what is free"),
+        "card_memory_most": tr("all free memory"),
         "hottest": tr("never"),
         "max_tokens": tr("as the model needs"),
-        "seed": tr("drawn"),
+        "seed": tr("random"),
         "validate_every": tr("never"),
     }.get(key, "")
 
@@ -104,12 +108,12 @@ def measured(usage: Usage, price: float, gained: float | None, used: int) -> dic
     kwh = usage.joules / 3.6e6
     energy = tr("So far {energy} kWh").format(energy=numbers.number(kwh))
     if price:
-        energy = tr("{energy}, which cost {cost}").format(energy=energy, cost=numbers.number(price * kwh, 2))
+        energy = tr("{energy}, cost {cost}").format(energy=energy, cost=numbers.number(price * kwh, 2))
     if gained is not None:
-        form = tr("{energy}; it brought {points} points of the held-out score, and peers %n group(s)", None, used)
+        form = tr("{energy}; gained {points} points of held-out score, and %n group(s) from peers", None, used)
         energy = form.format(energy=energy, points=numbers.signed(gained, 1))
-    sent = now.format(value=tr("{size} a second").format(size=numbers.size(usage.sent)))
-    received = now.format(value=tr("{size} a second").format(size=numbers.size(usage.received)))
+    sent = now.format(value=tr("{size}/s").format(size=numbers.size(usage.sent)))
+    received = now.format(value=tr("{size}/s").format(size=numbers.size(usage.received)))
     cores = now.format(value=tr("{count} cores").format(count=numbers.number(usage.cores, 2)))
     return {
         "threads": cores,

@@ -22,9 +22,9 @@ def state_sentence(view: View) -> str:
         case Lost(reason=reason, mend="model" | "pack" | "settings" | "file"):
             return tr("The node cannot start: {reason}").format(reason=_ended(reason))
         case Lost(reason=reason):
-            return tr("The node stopped: {reason} It is started again by itself.").format(reason=_ended(reason))
+            return tr("The node stopped: {reason} It restarts automatically.").format(reason=_ended(reason))
         case Ended():
-            return tr("The node was ended. Nothing is computed.")
+            return tr("The node is switched off. Nothing is being computed.")
         case Attached():
             return reason_sentence(view.why, view.clock(), view.peers, view.silo)
 
@@ -73,14 +73,14 @@ def action_words(action: MainAction, silo: bool) -> str:
 def action_hint(action: MainAction, silo: bool) -> str:
     """The sentence below it, for the screen reader and the tooltip."""
     return {
-        "contribute": tr("Let the model learn on this computer. No network is used.")
+        "contribute": tr("Let your model learn on this computer. No network is used.")
         if silo
-        else tr("Let the model learn on this computer, with its peers."),
+        else tr("Let your model learn on this computer, together with its peers."),
         "resume": tr("End the pause."),
-        "anyway": tr("Go on for an hour, even though your settings would make it wait."),
-        "pause": tr("Stop computing at once. The round in hand is kept and goes on later."),
+        "anyway": tr("Run for an hour, even though your settings would make it wait."),
+        "pause": tr("Stop computing immediately. The current round is kept and continues later."),
         "try again": tr("Start the node."),
-        "wait": tr("The node is being started or ended."),
+        "wait": tr("The node is starting or shutting down."),
     }[action]
 
 
@@ -104,11 +104,11 @@ def swarm_sentence(view: View) -> str:
         case "joining":
             return in_words(view.swarm_reason) or tr("Looking for peers")
         case "alone":
-            return in_words(view.parted) or tr("No peers yet: it trains on its own answers meanwhile.")
+            return in_words(view.parted) or tr("No peers yet. Your model keeps learning from its own answers.")
         case "linked":
             return tr("Linked to %n peer(s)", None, view.peers)
         case "failed":
-            return tr("No link to the swarm: {reason}").format(reason=_ended(view.swarm_reason))
+            return tr("Not connected to the swarm: {reason}").format(reason=_ended(view.swarm_reason))
     return in_words(view.swarm_reason)
 
 

@@ -93,8 +93,8 @@ def check_room(folder: Path, needed: int, what: Text, free: FreeSpace = free_spa
     missing = needed + reserve - there
     if missing > 0:
         raise NoRoom(
-            "{what} needs {needed} more, and the disk of {folder} has {free} free, of which "
-            "{reserve} are kept free. Free {lacking}, or choose a folder on another disk.",
+            "{what} needs {needed} more, but the disk of {folder} has only {free} free, of which "
+            "{reserve} must stay free. Free {lacking}, or choose a folder on another disk.",
             in_terminal="sapo-desktop settings set models_folder DIR",
             what=what,
             needed=Size(bytes=needed),

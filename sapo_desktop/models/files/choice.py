@@ -28,12 +28,12 @@ def kind_of_files(names: Sequence[str]) -> ModelKind:
     """
     kinds = {check(name) for name in names}
     if {"weights", "gguf"} <= kinds:
-        raise ModelError(sentence("Weights in safetensors and in GGUF together: download them as two models."))
+        raise ModelError(sentence("These files have weights in safetensors and in GGUF. Download them as two models."))
     if "gguf" in kinds:
         return "gguf"
     if "weights" in kinds:
         return "transformers"
-    raise ModelError(sentence("These files hold no weights in safetensors or GGUF. Choose files that do."))
+    raise ModelError(sentence("These files contain no weights in safetensors or GGUF. Choose files that do."))
 
 
 def choose(repository: str, listed: Sequence[str], named: Sequence[str] = (), quantisation: str = "") -> list[str]:
@@ -57,7 +57,7 @@ def choose(repository: str, listed: Sequence[str], named: Sequence[str] = (), qu
         raise ModelError(_nothing(repository, listed))
     if len({_PART.sub(r"\1", name) for name in quantised}) > 1:
         raise ModelError(
-            "{repository} has several GGUF models; name one of them: {names}.",
+            "{repository} has several GGUF models. Choose one of them: {names}.",
             in_terminal="sapo-desktop models download {repository} --file NAME",
             repository=repository,
             names=", ".join(sorted(quantised)),
@@ -92,7 +92,7 @@ def _all_parts(repository: str, files: Set[str], name: str) -> list[str]:
 def _named(repository: str, files: Set[str], name: str) -> str:
     if name not in files:
         raise ModelError(
-            "{repository} has no file {name} in its first folder; see its page.", repository=repository, name=name
+            "{repository} has no file {name} in its top folder. See its page.", repository=repository, name=name
         )
     return name
 
@@ -101,12 +101,12 @@ def _nothing(repository: str, listed: Sequence[str]) -> Text:
     programs = sorted(name for name in listed if name.endswith(tuple(PROGRAMS - {".py"})))
     if programs:
         return sentence(
-            "{repository} has its weights only as {name}, and files of that kind can carry programs: they are never "
-            "taken. Look for a safetensors or GGUF version.",
+            "{repository} has its weights only as {name}. Files of that kind can contain programs and "
+            "are always refused. Look for a safetensors or GGUF version.",
             repository=repository,
             name=programs[0],
         )
     return sentence(
-        "{repository} has no weights in safetensors or GGUF in its first folder. Choose another one.",
+        "{repository} has no weights in safetensors or GGUF in its top folder. Choose another one.",
         repository=repository,
     )

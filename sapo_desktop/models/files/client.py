@@ -50,7 +50,7 @@ def in_words(error: httpx2.HTTPError | httpx2.InvalidURL, url: str, proxy: str) 
     host, reason = urlsplit(url).hostname or url, str(error) or type(error).__name__
     if isinstance(refused := _certificate(error), ssl.SSLCertVerificationError):
         return DownloadError(
-            "{host} does not prove who it is ({reason}). Check this computer's clock, and whether a "
+            "{host} cannot prove its identity ({reason}). Check this computer's clock, and whether a "
             "proxy stands in between.",
             host=host,
             reason=refused.verify_message,
@@ -67,7 +67,7 @@ def in_words(error: httpx2.HTTPError | httpx2.InvalidURL, url: str, proxy: str) 
     ):
         return Trouble("The connection to {host} broke ({reason}).", host=host, reason=reason)
     return DownloadError(
-        "{url} cannot be asked ({reason}). Check whether the address is right.", url=url, reason=reason
+        "{url} cannot be reached ({reason}). Check whether the address is right.", url=url, reason=reason
     )
 
 

@@ -35,7 +35,7 @@ from sapo_desktop.models.files.progress import Progress, Report
 from sapo_desktop.models.files.store import COMMIT, KnownHash, Store
 
 MAIN = "main"
-_ADVICE = sentence("A mirror may be at fault: set HF_ENDPOINT to another, or import the model from a folder.")
+_ADVICE = sentence("A mirror may be at fault. Set HF_ENDPOINT to another, or import the model from a folder.")
 _STEP = 0.25
 """Seconds of the longest wait in one go, so that another rate holds soon."""
 
@@ -167,8 +167,8 @@ class _Download:
             return KeptFile(bytes=size, sha256=sha256)
         path.resolve().unlink()
         raise DownloadError(
-            "{name} has the SHA-256 {found}..., which is not what was expected. It was thrown away. A proxy or mirror "
-            "may be at fault: try again, or set HF_ENDPOINT to another, or import the model from a folder.",
+            "{name} has an unexpected SHA-256 ({found}...) and was deleted. A proxy or mirror may be at "
+            "fault. Try again, set HF_ENDPOINT to another, or import the model from a folder.",
             name=file.name,
             found=sha256[:16],
         )
@@ -202,8 +202,7 @@ def _check_unchanged(repository: str, file: Listed, known: KnownHash | None) -> 
     """Refuse what the hub itself says is another file than the one that is known. Raises DownloadError."""
     if known is not None and (file.sha256 not in (None, known.sha256) or file.bytes != known.bytes):
         differs = sentence(
-            "{name} of {repository} is another file on the hub than the one that was downloaded here on {date}, so it "
-            "is not taken.",
+            "{name} of {repository} differs on the hub from the file downloaded here on {date}, so it is refused.",
             name=file.name,
             repository=repository,
             date=time.strftime("%Y-%m-%d", time.localtime(known.first)),

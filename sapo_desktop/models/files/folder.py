@@ -121,14 +121,14 @@ def _refuse_code(path: Path, names: Sequence[str]) -> None:
         suffix = Path(name).suffix.lower()
         if suffix in _PICKLES:
             raise ModelError(
-                "{path} contains {name}: files of that kind can carry programs and are never opened here. Use "
-                "the model's safetensors version, or move that file away.",
+                "{path} contains {name}. Files of that kind can contain programs and are never opened. Use "
+                "the model's safetensors version, or move the file away.",
                 path=str(path),
                 name=name,
             )
         if suffix == ".py":
             raise ModelError(
-                "{path} contains {name}: models that bring their own code are not supported. Choose another model.",
+                "{path} contains {name}. Models with their own code are not supported. Choose another model.",
                 path=str(path),
                 name=name,
             )
@@ -136,7 +136,8 @@ def _refuse_code(path: Path, names: Sequence[str]) -> None:
         if name == "adapter_config.json":
             # transformers would load the model that this file names, from wherever that is.
             raise ModelError(
-                "{path} contains {name}: it is an adapter for another model. Name that model, or move the file away.",
+                "{path} contains {name}, which is an adapter for another model. Choose that model, or move "
+                "the file away.",
                 path=str(path),
                 name=name,
             )
@@ -163,8 +164,8 @@ def _check_size(config: dict[str, Any], architecture: str, numbers: int) -> None
     least = msgspec.structs.replace(shape_of(config), tied=True).parameters(architecture)
     if least > numbers:
         raise ModelError(
-            "config.json describes a model of {described} numbers, and the weights hold {found}: they do "
-            "not belong together, or files are missing. Get the folder again, whole.",
+            "config.json describes a model with {described} numbers, but the weights hold {found}: they "
+            "do not belong together, or files are missing. Download the folder again.",
             described=least,
             found=numbers,
         )
@@ -179,11 +180,11 @@ def _check_ends(path: Path, config: dict[str, Any], shapes: Mapping[str, list[in
         named = next((name for name in shapes if name.endswith(_TABLE.removeprefix("model."))), "")
         if not named:
             raise ModelError(
-                "The weights in {path} have no {name}. Get the folder again, whole.", path=str(path), name=_TABLE
+                "The weights in {path} have no {name}. Download the folder again.", path=str(path), name=_TABLE
             )
         raise ModelError(
-            "The weights in {path} have names of another kind ({found} in place of {name}): they are a part of a "
-            "larger model, or an unfinished conversion. Choose another version of the model.",
+            "The weights in {path} have names of another kind ({found} instead of {name}). They are part "
+            "of a larger model, or an unfinished conversion. Choose another version of the model.",
             path=str(path),
             found=named,
             name=_TABLE,
@@ -191,16 +192,16 @@ def _check_ends(path: Path, config: dict[str, Any], shapes: Mapping[str, list[in
     tied = config.get("tie_word_embeddings", config["architectures"][0] == "SmolLM3ForCausalLM")
     if not tied and _HEAD not in shapes:
         raise ModelError(
-            "The weights in {path} have no {name}, and config.json does not say that the embedding takes its place "
-            "(tie_word_embeddings). Get the folder again, whole.",
+            "The weights in {path} have no {name}, and config.json does not say that the embedding "
+            "replaces it (tie_word_embeddings). Download the folder again.",
             path=str(path),
             name=_HEAD,
         )
     rows, highest = next(iter(shapes[names[0]]), 0), _highest_token(path / "tokenizer.json")
     if highest >= rows:
         raise ModelError(
-            "The tokenizer in {path} has token {token}, and the weights end at {last}: they do not belong together. "
-            "Get the folder again, whole.",
+            "The tokenizer in {path} has token {token}, but the weights end at {last}: they do not "
+            "belong together. Download the folder again.",
             path=str(path),
             token=str(highest),
             last=str(rows - 1),
@@ -238,23 +239,25 @@ def _architecture(config: dict[str, Any]) -> str:
     if "auto_map" in config:
         raise ModelError(
             sentence(
-                "This model asks to run code of its own (auto_map in config.json), which is never done here. "
+                "This model needs to run its own code (auto_map in config.json), which is never done here. "
                 "Choose another model."
             )
         )
     if "quantization_config" in config:
-        raise ModelError(sentence("This model is quantised; training needs its plain weights (bf16, f16 or f32)."))
+        raise ModelError(
+            sentence("This model is quantised, but training needs unquantised weights (bf16, f16 or f32).")
+        )
     names = config.get("architectures")
     if not isinstance(names, list) or len(names) != 1 or names[0] not in ARCHITECTURES:
         raise ModelError(
-            "This model is of a kind that is not known here ({names}); known are {known}. Choose another model.",
+            "This model is of an unknown kind ({names}). Known kinds are {known}. Choose another model.",
             names=str(names) if names else sentence("no architecture"),
             known=", ".join(ARCHITECTURES),
         )
     if _is_unusual(config):
         raise ModelError(
-            "Models of type {kind} are not supported where they have unusual layers (sliding windows, say). Choose "
-            "another model.",
+            "Models of type {kind} are not supported if they have unusual layers, such as sliding "
+            "windows. Choose another model.",
             kind=str(names[0]),
         )
     return str(names[0])
@@ -279,15 +282,15 @@ def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
     for name in ("tokenizer.json", "tokenizer_config.json"):
         if name not in names:
             raise ModelError(
-                "{path} has no {name}: the tokenizer is needed in the fast (JSON) layout. Choose another model.",
+                "{path} has no {name}: a tokenizer in the fast (JSON) layout is required. Choose another model.",
                 path=str(path),
                 name=name,
             )
     if "auto_map" in read_json(path / "tokenizer_config.json"):
         raise ModelError(
             sentence(
-                "This model asks to run code of its own (auto_map in tokenizer_config.json), which is never done "
-                "here. Choose another model."
+                "This model needs to run its own code (auto_map in tokenizer_config.json), which is never "
+                "done here. Choose another model."
             )
         )
     tokenizer = path / "tokenizer.json"
@@ -301,8 +304,8 @@ def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
         times = math.prod(_growth(members.get(name)) for name in ("normalizer", "decoder"))
     if times > _MOST_GROWTH:
         raise ModelError(
-            "{file} makes texts many times as long, which takes endless time and memory: no model of use does "
-            "that. Choose another one.",
+            "{file} makes texts many times as long, which takes endless time and memory. No useful model "
+            "does that. Choose another one.",
             file=str(tokenizer),
         )
 
@@ -344,12 +347,12 @@ def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
     """The safetensors files of the model, in order of name."""
     if "model.safetensors.index.json" not in names:
         if "model.safetensors" not in names:
-            raise ModelError("{path} has no model.safetensors. Get the folder again, whole.", path=str(path))
+            raise ModelError("{path} has no model.safetensors. Download the folder again.", path=str(path))
         return [path / "model.safetensors"]
     shards = read_json(path / "model.safetensors.index.json").get("weight_map")
     if not isinstance(shards, dict) or not shards:
         raise ModelError(
-            "The weight_map in {path}/model.safetensors.index.json names no files. Get the folder again, whole.",
+            "The weight_map in {path}/model.safetensors.index.json names no files. Download the folder again.",
             path=str(path),
         )
     files = sorted({str(name) for name in shards.values()})
@@ -357,7 +360,7 @@ def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
         # A plain name of this folder: an index must not lead out of it.
         if name not in names or not name.endswith(".safetensors"):
             raise ModelError(
-                "{path} lacks the weight file {name} that its index names. Get the folder again, whole.",
+                "{path} lacks the weight file {name} that its index names. Download the folder again.",
                 path=str(path),
                 name=name,
             )
@@ -381,23 +384,23 @@ def _damage_of(file: Path) -> Iterator[None]:
         yield
     except (ValueError, RecursionError) as error:
         raise ModelError(
-            "{file} is damaged: its JSON cannot be read. Get the folder again, whole.", file=str(file)
+            "{file} is damaged: its JSON cannot be read. Download the folder again.", file=str(file)
         ) from error
 
 
 def _no_object(file: Path) -> ModelError:
-    return ModelError("{file} is damaged: it should hold a JSON object. Get the folder again, whole.", file=str(file))
+    return ModelError("{file} is damaged: it should contain a JSON object. Download the folder again.", file=str(file))
 
 
 def _read(file: Path, longest: int) -> bytes:
     if not file.exists():
-        raise ModelError("{path} has no {name}. Get the folder again, whole.", path=str(file.parent), name=file.name)
+        raise ModelError("{path} has no {name}. Download the folder again.", path=str(file.parent), name=file.name)
     try:
         raw = read_bytes(real_file(file, weights=False), longest)
         if raw.startswith(_MARK):
             raise ModelError(
-                "{file} begins with an invisible character (a BOM, U+FEFF), which no reader of models takes. Save the "
-                "file as UTF-8 without BOM.",
+                "{file} starts with an invisible character (a BOM, U+FEFF), which model readers refuse. Save "
+                "the file as UTF-8 without BOM.",
                 file=str(file),
             )
         return raw
@@ -405,20 +408,20 @@ def _read(file: Path, longest: int) -> bytes:
         if error.errno == errno.EFBIG:
             raise _too_large(file) from error
         raise ModelError(
-            "{path} cannot be read: {reason}. Check whether it is there and you may read it.",
+            "{path} cannot be read: {reason}. Check whether it exists and you may read it.",
             path=str(file),
             reason=error.strerror or str(error),
         ) from error
 
 
 def _too_large(file: Path) -> ModelError:
-    return ModelError("{file} is too large to be what its name says. Get the folder again, whole.", file=str(file))
+    return ModelError("{file} is too large for what its name says. Download the folder again.", file=str(file))
 
 
 def _positive(config: dict[str, Any], key: str) -> int:
     value = config.get(key)
     if type(value) is not int or not 0 < value <= LONGEST_CONTEXT:
-        raise ModelError("config.json gives no usable {key}. Get the folder again, whole.", key=key)
+        raise ModelError("config.json has no usable {key}. Download the folder again.", key=key)
     return value
 
 

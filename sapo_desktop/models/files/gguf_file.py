@@ -99,21 +99,23 @@ def check_gguf(files: Sequence[Path]) -> GgufFile:
     """
     found = {path: read_gguf(path) for path in sorted(files)}
     if not found:
-        raise ModelError(sentence("There is no GGUF file: name one."))
+        raise ModelError(sentence("There is no GGUF file. Choose one."))
     first, count = next(iter(found.values())), len(found)
     expected = [(number, count) for number in range(count)]
     if [(file.part, file.parts) for file in found.values()] != expected:
         raise ModelError(
-            "This model is in {parts} GGUF files, and these are {count}: all of them are needed, under the "
-            "names they came with.",
+            "This model consists of {parts} GGUF files, but there are {count}. Get all of them, under "
+            "their original names.",
             parts=first.parts,
             count=count,
         )
     if not first.architecture:
-        raise ModelError("{path} does not say what kind of model it is: get it again.", path=str(next(iter(found))))
+        raise ModelError(
+            "{path} does not say what kind of model it is. Download it again.", path=str(next(iter(found)))
+        )
     if not first.tokenizer:
         raise ModelError(
-            "{path} has no tokenizer, so no question can be put to it. Get another file of this model.",
+            "{path} has no tokenizer, so you cannot ask it questions. Get another file of this model.",
             path=str(next(iter(found))),
         )
     return msgspec.structs.replace(
@@ -132,13 +134,13 @@ def read_gguf(path: Path) -> GgufFile:
             return _read(_Reader(stream, size), path, size)
     except _Endless as endless:
         raise ModelError(
-            "{path} is damaged (its description is longer than any model's): get it again.", path=str(path)
+            "{path} is damaged (its description is longer than any model's). Download it again.", path=str(path)
         ) from endless
     except _Cut as cut:
-        raise ModelError("{path} is cut short or damaged: get it again.", path=str(path)) from cut
+        raise ModelError("{path} is incomplete or damaged. Download it again.", path=str(path)) from cut
     except OSError as error:
         raise ModelError(
-            "{path} cannot be read: {reason}. Check whether it is there and you may read it.",
+            "{path} cannot be read: {reason}. Check whether it exists and you may read it.",
             path=str(path),
             reason=str(error.strerror or error),
         ) from error
@@ -146,11 +148,12 @@ def read_gguf(path: Path) -> GgufFile:
 
 def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
     if reader.take(4) != b"GGUF":
-        raise ModelError("{path} is no GGUF file. Choose one, or get it again.", path=str(path))
+        raise ModelError("{path} is not a GGUF file. Choose one, or download it again.", path=str(path))
     version = reader.number("<I")
     if version.to_bytes(4, "little")[::-1] in [known.to_bytes(4, "little") for known in _VERSIONS]:
         raise ModelError(
-            "{path} is written for big-endian computers (s390x, say). Get the model's usual GGUF file.", path=str(path)
+            "{path} is written for big-endian computers, such as s390x. Get the model's usual GGUF file.",
+            path=str(path),
         )
     if version not in _VERSIONS:
         raise ModelError(
@@ -163,7 +166,7 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
     tensors, entries = reader.number("<Q"), reader.number("<Q")
     if tensors > _MOST_ENTRIES or entries > _MOST_ENTRIES:
         raise ModelError(
-            "{path} is damaged (it announces {tensors} tensors and {entries} entries): get it again.",
+            "{path} is damaged (it announces {tensors} tensors and {entries} entries). Download it again.",
             path=str(path),
             tensors=tensors,
             entries=entries,
@@ -178,11 +181,11 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
             kind=str(kind)[:40],
         )
     if tensors == 0 and parts == 1:
-        raise ModelError("{path} has no tensors: it is a vocabulary, no model. Choose another file.", path=str(path))
+        raise ModelError("{path} has no tensors: it is a vocabulary, not a model. Choose another file.", path=str(path))
     found = _check_tensors(reader, path, size, tensors, _whole(values, "general.alignment", 32))
     architecture = values.get("general.architecture", "")
     if not isinstance(architecture, str) or not re.fullmatch(r"[a-z0-9_.-]{0,64}", architecture):
-        raise ModelError("{path} does not say what kind of model it is: get it again.", path=str(path))
+        raise ModelError("{path} does not say what kind of model it is. Download it again.", path=str(path))
     shape = _shape(values, architecture, reader.lengths.get("tokenizer.ggml.tokens", 0))
     context = _whole(values, f"{architecture}.context_length", 0)
     return GgufFile(
@@ -213,7 +216,8 @@ def _only_answers(path: Path, architecture: str, values: _Values, *, told: bool)
     if why or told:
         return why
     return sentence(
-        "{name} does not say the shape of its model, so it can answer but not learn. Get another file of this model.",
+        "{name} does not describe the shape of its model, so it can answer but not learn. Get "
+        "another file of this model.",
         name=path.name,
     )
 
@@ -243,7 +247,7 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
     """Whether the tensors fill the rest of the file; returns what they come to."""
     if alignment < 1 or alignment > 1 << 20 or alignment & (alignment - 1):
         raise ModelError(
-            "{path} is damaged (it aligns its tensors to {alignment} bytes): get it again.",
+            "{path} is damaged (it aligns its tensors to {alignment} bytes). Download it again.",
             path=str(path),
             alignment=alignment,
         )
@@ -255,14 +259,14 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
         block, block_bytes = GGML_QUANT_SIZES.get(kind, (0, 0))
         if block == 0:
             raise ModelError(
-                "{path} has a tensor of type {kind}, which is not known here: update SAPO Desktop.",
+                "{path} has a tensor of unknown type {kind}. Update SAPO Desktop.",
                 path=str(path),
                 kind=str(kind),
             )
         length = math.prod(shape)
         if not shape or shape[0] % block or length >= 1 << 50:
             raise ModelError(
-                "{path} is damaged (its tensor '{name}' has the shape {shape}): get it again.",
+                "{path} is damaged (its tensor '{name}' has the shape {shape}). Download it again.",
                 path=str(path),
                 name=name[:60],
                 shape=str(shape),
@@ -275,11 +279,13 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
     end = 0
     for offset, length in sorted(places):
         if offset != _aligned(end, alignment):
-            raise ModelError("{path} is damaged (its tensors do not follow each other): get it again.", path=str(path))
+            raise ModelError(
+                "{path} is damaged (its tensors do not follow each other). Download it again.", path=str(path)
+            )
         end = offset + length
     if count and not start + end <= size <= start + _aligned(end, alignment):
         raise ModelError(
-            "{path} should have {expected} bytes and has {found}: get it again.",
+            "{path} should have {expected} bytes but has {found}. Download it again.",
             path=str(path),
             expected=start + end,
             found=size,

@@ -146,7 +146,7 @@ class Hub:
         listing = self._persistently(ask, say)
         if COMMIT.fullmatch(revision) and listing.commit != revision:
             raise DownloadError(
-                "{hub} answers with commit {commit} for {revision}: it is no exact mirror, so set "
+                "{hub} answers with commit {commit} for {revision}, so it is not an exact mirror. Set "
                 "HF_ENDPOINT to another.",
                 hub=self.endpoint,
                 commit=listing.commit,
@@ -154,7 +154,8 @@ class Hub:
             )
         if len(listing.files) > _MOST_FILES:
             raise DownloadError(
-                "{repository} lists {count} files in its first folder; a model has at most {most}. Choose another one.",
+                "{repository} lists {count} files in its top folder, but a model has at most {most}. Choose "
+                "another one.",
                 repository=repository,
                 count=len(listing.files),
                 most=_MOST_FILES,
@@ -212,8 +213,8 @@ class Hub:
         path = self._persistently(ask, say)
         if path.parent.name != commit:
             raise DownloadError(
-                "{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, or "
-                "no exact mirror of one. Set HF_ENDPOINT to another.",
+                "{hub} answers for commit {other} of {repository} instead of {commit}, so it is not a hub, "
+                "or not an exact mirror. Set HF_ENDPOINT to another.",
                 hub=self.endpoint,
                 other=path.parent.name,
                 repository=repository,
@@ -241,7 +242,7 @@ class Hub:
             return ask()
         except Trouble as trouble:
             raise DownloadError(
-                "{trouble} After {count} tries this was given up. Complete files are kept: try again later.",
+                "{trouble} Stopped after {count} tries. Complete files are kept, so try again later.",
                 trouble=trouble.text,
                 count=tries,
             ) from trouble
@@ -271,19 +272,19 @@ class Hub:
                 )
             case RevisionNotFoundError() | RemoteEntryNotFoundError():
                 return DownloadError(
-                    "{repository} has no {what}; see {page}", repository=repository, what=what, page=page
+                    "{repository} has no {what}. See {page}", repository=repository, what=what, page=page
                 )
             case HfHubHTTPError(response=response) if response.status_code in (401, 403):
                 return AccessRefused(
-                    "The hub does not let us have {repository} ({status}): it is private or gated, or there is none "
-                    "of that name. {advice}",
+                    "The hub refuses access to {repository} ({status}). It is private or gated, or does not "
+                    "exist. {advice}",
                     repository=repository,
                     status=response.status_code,
                     advice=self._way_in(page),
                 )
             case RepositoryNotFoundError():
                 return DownloadError(
-                    "{hub} has no {repository}; see {page}", hub=self.endpoint, repository=repository, page=page
+                    "{hub} has no {repository}. See {page}", hub=self.endpoint, repository=repository, page=page
                 )
             case HfHubHTTPError(response=response):
                 return status_in_words(response.status_code, str(response.url), self._access.proxy)
@@ -291,25 +292,26 @@ class Hub:
                 return in_words(error, self.endpoint, self._access.proxy)
             case HFValidationError():
                 return DownloadError(
-                    "'{reference}' names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.", reference=repository
+                    "'{reference}' is not a repository. Write OWNER/NAME, or OWNER/NAME@REVISION.", reference=repository
                 )
             case FileMetadataError() | ValueError() | TypeError() | KeyError() | AttributeError() | RecursionError():
                 return DownloadError(
-                    "{hub} does not answer as a hub does ({reason}): set HF_ENDPOINT to another.",
+                    "{hub} does not answer like a hub ({reason}). Set HF_ENDPOINT to another.",
                     hub=self.endpoint,
                     reason=str(error).partition("\n")[0].partition(", so it")[0],
                 )
-        return Trouble("{what} did not come whole.", what=what)
+        return Trouble("{what} arrived incomplete.", what=what)
 
     def _way_in(self, page: str) -> Text:
         if self._access.token is None:
             return sentence(
-                "Sign in at {page} and accept its licence there, make a token that may read it, and keep that here.",
+                "Sign in at {page}, accept the licence there, create a token that may read it, and save the "
+                "token here.",
                 in_terminal="sapo-desktop models token set",
                 page=page,
             )
         return sentence(
-            "Accept its licence at {page} with the account of your token, or set another token.",
+            "Accept its licence at {page} with your token's account, or set another token.",
             in_terminal="sapo-desktop models token set",
             page=page,
         )
@@ -355,11 +357,12 @@ def checked_endpoint(access: Access) -> str:
         usable = False
     if not usable or parts.query or parts.fragment or parts.username:
         raise DownloadError(
-            "'{endpoint}' is no address of a hub: write https://HOST, or https://HOST/PATH.", endpoint=access.endpoint
+            "'{endpoint}' is not the address of a hub. Write https://HOST, or https://HOST/PATH.",
+            endpoint=access.endpoint,
         )
     if access.token and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
         raise DownloadError(
-            "{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token.",
+            "{endpoint} is not encrypted, so the token is not sent there. Use https://, or delete the token.",
             in_terminal="sapo-desktop models token forget",
             endpoint=endpoint,
         )

@@ -78,7 +78,7 @@ def take_in(
     with disk_errors_as(ModelError, sentence("{path} could not be imported", path=str(path))), store.lock(name):
         if store.folder(name).exists():
             raise ModelError(
-                "A model named {name} is installed already: remove that one first, or give this one another name.",
+                "A model named {name} is installed already. Remove it first, or give this one another name.",
                 in_terminal="sapo-desktop models import PATH --name NAME",
                 name=name,
             )
@@ -104,7 +104,9 @@ def take_in(
     notes = [why] if why else []
     if source.left_out:
         left_out = ", ".join(source.left_out)
-        said = sentence("Left out, as no part of a model or able to carry programs: {names}.", names=left_out)
+        said = sentence(
+            "Left out because they are not part of a model or can contain programs: {names}.", names=left_out
+        )
         notes = [*notes, said]
     return Kept(model=model, path=str(target), notes=notes)
 
@@ -115,7 +117,7 @@ def _snapshot(path: Path) -> Path:
         return path
     found = sorted((path / _SNAPSHOTS).iterdir(), key=lambda folder: folder.stat().st_mtime)
     if not found:
-        raise ModelError("{path} holds no finished download. Name another folder.", path=str(path))
+        raise ModelError("{path} holds no finished download. Choose another folder.", path=str(path))
     return found[-1]
 
 
@@ -127,7 +129,7 @@ def _name_of(path: Path) -> str:
     name = re.sub(r"[^A-Za-z0-9._@+-]+", "-", stem).strip("-.@+_")[:128]
     if not name:
         raise ModelError(
-            "{path} gives no name for the model: give it one of letters and digits.",
+            "{path} gives no name for the model. Enter one of letters and digits.",
             in_terminal="sapo-desktop models import PATH --name NAME",
             path=str(path),
         )
@@ -144,7 +146,7 @@ def _source(path: Path) -> _Source:
     parts = parts_of(path)
     if missing := [part.name for part in parts if not part.exists()]:
         raise ModelError(
-            "{path} is one part of several; missing next to it: {names}. Put them there.",
+            "{path} is one of several parts; missing next to it: {names}. Put them there.",
             path=str(path),
             names=", ".join(missing[:3]),
         )
@@ -156,12 +158,12 @@ def _source(path: Path) -> _Source:
 def _not_taken(path: Path) -> Text:
     if path.suffix.lower() in PROGRAMS:
         return sentence(
-            "{path} is not taken in: files of that kind can carry programs and are never opened here. Name a folder "
-            "with safetensors, or a GGUF.",
+            "{path} is not imported: files of that kind can contain programs and are never opened. "
+            "Choose a folder with safetensors, or a GGUF file.",
             path=str(path),
         )
     return sentence(
-        "{path} is not taken in: files of that kind are no models. Name a folder with safetensors, or a GGUF.",
+        "{path} is not imported: files of that kind are not models. Choose a folder with safetensors, or a GGUF file.",
         path=str(path),
     )
 
@@ -190,7 +192,7 @@ def _refuse_several(path: Path, names: Sequence[str]) -> None:
     models = {tuple(parts_of(path / name)) for name in names}
     if len(models) > 1:
         raise ModelError(
-            "Several models lie in {path}. Name one file: {names}.",
+            "{path} contains several models. Choose one file: {names}.",
             in_terminal="sapo-desktop models import FILE",
             path=str(path),
             names=", ".join(sorted(parts[0].name for parts in models)),
@@ -201,12 +203,14 @@ def _no_weights(path: Path, names: Sequence[str]) -> Text:
     programs = [name for name in names if Path(name).suffix.lower() in PROGRAMS - {".py"}]
     if programs:
         return sentence(
-            "{path} has its weights only as {name}: files of that kind can carry programs and are never opened here. "
-            "Look for the model's safetensors or GGUF version.",
+            "{path} has its weights only as {name}. Files of that kind can contain programs and are "
+            "never opened. Look for the model's safetensors or GGUF version.",
             path=str(path),
             name=programs[0],
         )
-    return sentence("{path} holds no weights in safetensors or GGUF. Name a folder or file that does.", path=str(path))
+    return sentence(
+        "{path} holds no weights in safetensors or GGUF. Choose a folder or file that does.", path=str(path)
+    )
 
 
 def _bring(source: _Source, staged: Path, progress: Progress, need: Callable[[int], None]) -> dict[str, KeptFile]:

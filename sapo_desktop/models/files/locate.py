@@ -39,15 +39,14 @@ def locate(name: str, models: Path) -> Path:
         return path.parent.resolve() / path.name
     if path.is_absolute():
         raise ModelError(
-            "The model {path} is not there. It may have been moved, or removed by the program that keeps it: choose "
-            "another one.",
+            "The model {path} is missing. It may have been moved, or removed by the program that stores "
+            "it. Choose another one.",
             in_terminal="sapo-desktop models find",
             path=name,
         )
     raise ModelError(
-        "There is no model '{name}': none of that name is installed in {folder}, and no "
-        "folder is there. Choose another one, download it or import it; 'starter' comes with "
-        "the program.",
+        "There is no model '{name}': it is not installed in {folder}, and is not a folder. Choose, "
+        "download or import another one; 'starter' comes with the app.",
         in_terminal="sapo-desktop models download {name}",
         name=name,
         folder=str(models),
@@ -66,7 +65,7 @@ def at_hand(store: Store, spec: ModelSpec) -> Installed | None:
     found = store.manifest(spec.name)
     if not _is_same(found, spec) and not _came_from(found, spec):
         raise ModelError(
-            "{name} is installed from {source}@{revision}: remove that one first.",
+            "{name} is installed from {source}@{revision}. Remove that one first.",
             in_terminal="sapo-desktop models remove {name}",
             name=spec.name,
             source=found.source,

@@ -68,16 +68,17 @@ def check(name: str) -> FileKind:
     """
     if not is_plain(name):
         raise ModelError(
-            "This model has a file with an unusual name ('{name}'), so nothing of it is taken. Choose another model.",
+            "This model has a file with an unusual name ('{name}'), so it is refused. Choose another model.",
             name=name,
         )
     kind = kind_of(name)
     if kind is None:
         if PurePosixPath(name).suffix.lower() in PROGRAMS:
             raise ModelError(
-                "{name} is not taken: files of that kind can carry programs. Name safetensors or GGUF files.", name=name
+                "{name} is refused: files of that kind can contain programs. Choose safetensors or GGUF files.",
+                name=name,
             )
         raise ModelError(
-            "{name} is not taken: models have no files of that kind. Name safetensors or GGUF files.", name=name
+            "{name} is refused: models have no files of that kind. Choose safetensors or GGUF files.", name=name
         )
     return kind

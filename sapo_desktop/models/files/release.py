@@ -33,7 +33,7 @@ def _document(line: httpx2.Client, url: str, most: int, proxy: str) -> bytes:
         with line.stream("GET", url) as response:
             if response.status_code != 200:
                 raise DownloadError(
-                    "{url} answers {status}. Try again later, or see the program's page.",
+                    "{url} answers {status}. Try again later, or check the app's page.",
                     url=url,
                     status=response.status_code,
                 )
@@ -41,8 +41,8 @@ def _document(line: httpx2.Client, url: str, most: int, proxy: str) -> bytes:
                 content += piece
                 if len(content) > most:
                     raise DownloadError(
-                        "{url} has more than {most} bytes, so it is not read. Try again later, or check the "
-                        "program's page.",
+                        "{url} has more than {most} bytes, so it is not read. Try again later, or check "
+                        "the app's page.",
                         url=url,
                         most=most,
                     )

@@ -69,18 +69,20 @@ def read_shapes(file: Path) -> dict[str, list[int]]:
             start = stream.read(8)
             length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
             if not 2 <= length <= min(size - 8, _LONGEST_HEADER):
-                raise ModelError("{file} is not a whole safetensors file; fetch or copy it again.", file=str(file))
+                raise ModelError(
+                    "{file} is not a complete safetensors file. Download or copy it again.", file=str(file)
+                )
             tensors = _tensors(stream.read(length), file)
     except OSError as error:
         raise ModelError(
-            "{path} cannot be read: {reason}. Check whether it is there and you may read it.",
+            "{path} cannot be read: {reason}. Check whether it exists and you may read it.",
             path=str(file),
             reason=error.strerror or str(error),
         ) from error
     whole = 8 + length + _end(list(tensors.values()), file)
     if not tensors or whole != size:
         raise ModelError(
-            "{file} should have {expected} bytes and has {found}; fetch or copy it again.",
+            "{file} should have {expected} bytes but has {found}. Download or copy it again.",
             file=str(file),
             expected=whole,
             found=size,
@@ -93,7 +95,9 @@ def _end(tensors: Sequence[_Tensor], file: Path) -> int:
     end = 0
     for first, last in sorted(tensor.data_offsets for tensor in tensors):
         if first != end:
-            raise ModelError("{path} is damaged (its tensors do not follow each other): get it again.", path=str(file))
+            raise ModelError(
+                "{path} is damaged (its tensors do not follow each other). Download it again.", path=str(file)
+            )
         end = last
     return end
 
@@ -108,5 +112,6 @@ def _tensors(raw: bytes, file: Path) -> dict[str, _Tensor]:
         return {name: msgspec.json.decode(entry, type=_Tensor) for name, entry in header.items()}
     except (ValueError, RecursionError) as error:
         raise ModelError(
-            "{file} is damaged (its header is not that of a safetensors file): fetch or copy it again.", file=str(file)
+            "{file} is damaged: its header is not that of a safetensors file. Download or copy it again.",
+            file=str(file),
         ) from error

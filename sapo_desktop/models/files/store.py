@@ -99,7 +99,7 @@ class Store:
         model = self.manifest(name)
         if file := self.damaged_file(model):
             raise ModelError(
-                "{file} of {name} is missing or has another size: remove the model and get it again.",
+                "{file} of {name} is missing or has the wrong size. Remove the model and download it again.",
                 file=file,
                 name=name,
             )
@@ -127,19 +127,19 @@ class Store:
             model = msgspec.json.decode(raw, type=_Manifest).model if form == _FORMAT else None
         except FileNotFoundError as error:
             raise ModelError(
-                "{folder} has no {name}, so it is no model of ours: move it away first.",
+                "{folder} has no {name}, so it is not one of this app's models. Move it away first.",
                 folder=str(folder),
                 name=MANIFEST,
             ) from error
         except (OSError, *UNREADABLE) as error:
             raise ModelError(
-                "{path} cannot be read ({reason}): remove the model and get it again.",
+                "{path} cannot be read ({reason}). Remove the model and download it again.",
                 path=str(path),
                 reason=str(error),
             ) from error
         if model is None:
             raise ModelError(
-                "A newer SAPO Desktop wrote {path}: install that version, or remove the model first.", path=str(path)
+                "A newer SAPO Desktop wrote {path}. Install that version, or remove the model first.", path=str(path)
             )
         return msgspec.structs.replace(model, name=name)
 
@@ -175,9 +175,9 @@ class Store:
             ModelError: another folder is in the way, or the disk does not let us.
         """
         target = self.folder(model.name)
-        with disk_errors_as(ModelError, sentence("{name} could not be put in its place", name=model.name)):
+        with disk_errors_as(ModelError, sentence("{name} could not be moved to its place", name=model.name)):
             if target.exists() and not self.damaged_file(self.manifest(model.name)):
-                raise ModelError("A model named {name} is installed already: remove that one first.", name=model.name)
+                raise ModelError("A model named {name} is installed already. Remove it first.", name=model.name)
             write_atomically(staged / MANIFEST, msgspec.json.format(msgspec.json.encode(_manifest(model))))
             sync_tree(staged)
             if target.exists():
@@ -210,7 +210,7 @@ class Store:
         found += [folder for folder in (self.staging(name), self.import_staging(name)) if folder.exists()]
         if not found and model.exists():
             raise ModelError(
-                "{folder} is no model: it has no {name} of this program. It is left alone.",
+                "{folder} is not one of this app's models: it has no {name}. It is left unchanged.",
                 folder=str(model),
                 name=MANIFEST,
             )
@@ -250,7 +250,7 @@ class Store:
         with path.open("ab") as file:
             if not lock_descriptor(file.fileno(), blocking=False):
                 raise DownloadError(
-                    "Another process is at work on the model '{name}': wait for it, or cancel it.", name=name
+                    "Another process is using the model '{name}'. Wait for it, or cancel it.", name=name
                 )
             yield
 
@@ -286,8 +286,8 @@ class Store:
             return _FirstSeen()
         except (OSError, *UNREADABLE) as error:
             raise ModelError(
-                "{path} cannot be read ({reason}). It remembers what files were when they were first downloaded; "
-                "delete it to start over.",
+                "{path} cannot be read ({reason}). It records what files were when they were first "
+                "downloaded. Delete it to start over.",
                 path=str(path),
                 reason=str(error),
             ) from error
@@ -322,4 +322,6 @@ def _manifest(model: Installed) -> _Manifest:
 
 
 def _no_name(name: str) -> Text:
-    return sentence("'{name}' is no name for a model: letters, digits and . _ - + @, at most 128.", name=name)
+    return sentence(
+        "'{name}' cannot be a model's name. Use letters, digits and . _ - + @, at most 128 characters.", name=name
+    )

@@ -62,7 +62,7 @@ class _Look:
         entry = self.entry
         if entry.gate != "open":
             return sentence(
-                "{name} is never chosen automatically: {licence} has to be accepted first.",
+                "{name} is never chosen automatically: you must accept {licence} first.",
                 name=entry.name,
                 licence=entry.licence,
             )
@@ -71,15 +71,15 @@ class _Look:
         way = best(self.ways)
         if not self.whole:
             return sentence(
-                "{name} could learn here ({size}), but only with answers of {tokens} tokens; smaller models get "
-                "whole ones.",
+                "{name} could learn here ({size}), but its answers would be cut at {tokens} tokens. Smaller "
+                "models can give full answers.",
                 name=entry.name,
                 size=Size(bytes=way.estimate),
                 tokens=way.max_tokens,
             )
         return sentence(
-            "{name} could learn here ({size}), but a round would take about {span}; round_most allows {most}. You can "
-            "choose it all the same: {id}.",
+            "{name} could learn here ({size}), but a round would take about {span}; round_most allows "
+            "{most}. You can still choose it: {id}.",
             name=entry.name,
             size=Size(bytes=way.estimate),
             span=Span(seconds=way.round_seconds),

@@ -39,21 +39,23 @@ def available(hardware: Hardware, settings: Settings) -> Available:
     """The memory to choose in. One card only: the one with the most free memory."""
     notes: list[Text] = []
     if hardware.memory_limited:
-        notes.append(sentence("A container grants {size} of memory.", size=Size(bytes=hardware.memory)))
+        notes.append(sentence("A container limits memory to {size}.", size=Size(bytes=hardware.memory)))
     if hardware.idle_gpus:
         idle = ", ".join(hardware.idle_gpus)
         notes.append(sentence("{names}: not used, this installation computes on the processor only.", names=idle))
     if hardware.swap:
         swap = Size(bytes=hardware.swap)
-        notes.append(sentence("{size} of swap are not counted: a model in swap stands still.", size=swap))
+        notes.append(sentence("{size} of swap are not counted: a model in swap is too slow to use.", size=swap))
     cards = sorted(hardware.gpus, key=lambda card: card.free, reverse=True)
     if cards and settings.device in ("auto", "cuda"):
         card = cards[0]
         if len(cards) > 1:
-            notes.append(sentence("Of {count} cards the one with the most free memory is used.", count=len(cards)))
+            notes.append(
+                sentence("Of {count} graphics cards, the one with the most free memory is used.", count=len(cards))
+            )
         if card.free < CARD_IN_USE * card.memory:
             taken, whole = Size(bytes=card.memory - card.free), Size(bytes=card.memory)
-            notes.append(sentence("The card is in use: {taken} of its {size} are taken.", taken=taken, size=whole))
+            notes.append(sentence("The graphics card is in use: {taken} of {size} are taken.", taken=taken, size=whole))
         most = int(settings.card_memory_most * 1e9) or card.free
         return Available(
             memory=hardware.memory,
@@ -68,7 +70,7 @@ def available(hardware: Hardware, settings: Settings) -> Available:
             notes=tuple(notes),
         )
     if hardware.unified:
-        notes.append(sentence("Graphics and processor share one memory: it is counted once."))
+        notes.append(sentence("Graphics and processor share one memory, which is counted once."))
     return Available(
         memory=hardware.memory,
         memory_free=hardware.memory_free,

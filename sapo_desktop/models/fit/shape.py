@@ -87,7 +87,7 @@ def shape_of(config: dict[str, Any]) -> ModelShape:
         ) from error
     if not all(0 < size <= LARGEST_SIZE for size in sizes.values()) or sizes["layers"] > MOST_LAYERS:
         raise ModelError(
-            "config.json gives sizes that no model has: {sizes}. Get the folder again, whole.",
+            "config.json has sizes that no model has: {sizes}. Download the folder again.",
             sizes=str(sizes)[:300],
         )
     return ModelShape(**sizes, tied=bool(config.get("tie_word_embeddings", False)))

@@ -57,9 +57,7 @@ FEW_AT_ONCE = 8
 """Answers; fewer under way take longer than a step that computes its layers twice, or matrices made from 8 bits."""
 SMALL_PARAMETERS = 1_000_000_000
 """From here on llama.cpp answers with 4 bits a weight, below with 8."""
-_RESERVE_USED_UP = sentence(
-    "Memory is short: the reserve for other programs is used up. A smaller model leaves it to them."
-)
+_RESERVE_USED_UP = sentence("Memory is short: other programs' reserve is used up. A smaller model would leave it free.")
 _PART_WORDS = {
     "weights": sentence("weights"),
     "adapter": sentence("adapter"),
@@ -429,28 +427,29 @@ def _lacking(way: Way, here: Available) -> Text | None:
     """Why a way does not fit, with numbers; None where it does."""
     if here.card_allowed is not None and way.device_memory.total > here.card_allowed:
         return sentence(
-            "it {way} in no less than {needed} of {card} ({largest}, {second}); card_memory_most leaves it {free}. "
-            "Set card_memory_most to {least} GB or more, choose a smaller model, or let the processor compute.",
+            "it {way} with no less than {needed} of {card} ({largest}, {second}), but card_memory_most "
+            "leaves {free}. Set card_memory_most to {least} GB or more, choose a smaller model, or use "
+            "the processor.",
             card=here.device_name,
             least=_gigabytes(way.device_memory.total),
             **_needs(way, way.device_memory, here.card_allowed),
         )
     if way.device_memory.total > here.device_memory_free:
         return sentence(
-            "it {way} in no less than {needed} of {card} ({largest}, {second}); {free} are free.",
+            "it {way} with no less than {needed} of {card} ({largest}, {second}), but only {free} are free.",
             card=here.device_name,
             **_needs(way, way.device_memory, here.device_memory_free),
         )
     if way.memory.total > here.memory_free:
         return sentence(
-            "it {way} in no less than {needed} ({largest}, {second}); {free} are free.",
+            "it {way} with no less than {needed} ({largest}, {second}), but only {free} are free.",
             **_needs(way, way.memory, here.memory_free),
         )
     engine = msgspec.structs.replace(way.memory, reserve=0)
     if here.allowed is not None and engine.total > here.allowed:
         return sentence(
-            "it {way} in no less than {needed} ({largest}, {second}); memory_most leaves it {free}. "
-            "Set memory_most to {least} GB or more, choose a smaller model, or have it answer only.",
+            "it {way} with no less than {needed} ({largest}, {second}), but memory_most leaves {free}. "
+            "Set memory_most to {least} GB or more, choose a smaller model, or let it only answer.",
             least=_gigabytes(engine.total + BESIDE_ENGINE),
             **_needs(way, engine, here.allowed),
         )

@@ -45,14 +45,12 @@ class Address:
             raise _wrong(sentence("this one cannot be read: {error}.", error=str(error))) from error
         if parts.scheme not in ("wss", "ws") or parts.path not in ("", "/") or parts.query or parts.username:
             raise UsageError(
-                sentence(
-                    "An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out)."
-                )
+                sentence("Write an address like wss://relay.example:8765#KEY (KEY: 64 hex digits, optional).")
             )
         if not port:
             raise _wrong(sentence("the port is missing."))
         if not _is_host(host):
-            raise _wrong(sentence("'{name}' is no host.", name=host[:40]))
+            raise _wrong(sentence("'{name}' is not a host name.", name=host[:40]))
         if "#" in text and not _KEY.fullmatch(parts.fragment):
             raise _wrong(sentence("its key is not 64 hex digits."))
         return cls(host, port, parts.scheme == "wss", bytes.fromhex(parts.fragment) if parts.fragment else None)
@@ -99,7 +97,7 @@ def _is_host(host: str) -> bool:
 
 def _wrong(what: Text) -> UsageError:
     return UsageError(
-        "An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out); {what}",
+        "Write an address like wss://relay.example:8765#KEY (KEY: 64 hex digits, optional); {what}",
         what=what,
     )
 

@@ -30,7 +30,7 @@ def server_context(certificate: Path, key: Path) -> tuple[ssl.SSLContext, bytes]
         chain, closed = certificate.read_text(encoding="ascii", errors="replace"), key.read_bytes()
         if b"ENCRYPTED" in closed:  # OpenSSL would ask for the passphrase at a terminal, if there were one
             raise UsageError(
-                "The key in {path} is closed by a passphrase. Name a file where it is open.", path=str(key)
+                "The key in {path} is protected by a passphrase. Choose a file without one.", path=str(key)
             )
         context.load_cert_chain(certificate, key)
         first = _FIRST.search(chain)  # some programs write what is in it before it
@@ -41,14 +41,14 @@ def server_context(certificate: Path, key: Path) -> tuple[ssl.SSLContext, bytes]
         if error.reason != "KEY_VALUES_MISMATCH":
             raise _no_pem(certificate, key) from error
         raise UsageError(
-            "The key in {key} is not that of the first certificate in {certificate}. Name the two that belong "
-            "together.",
+            "The key in {key} does not belong to the first certificate in {certificate}. Choose two that "
+            "belong together.",
             key=str(key),
             certificate=str(certificate),
         ) from error
     except OSError as error:
         raise UsageError(
-            "{path} cannot be read: {reason}. Check whether it is there and you may read it.",
+            "{path} cannot be read: {reason}. Check whether it exists and you may read it.",
             path=str(error.filename),
             reason=error.strerror or str(error),
         ) from error
@@ -56,8 +56,8 @@ def server_context(certificate: Path, key: Path) -> tuple[ssl.SSLContext, bytes]
 
 def _no_pem(certificate: Path, key: Path) -> UsageError:
     return UsageError(
-        "{certificate} and {key} cannot be used. The first has to hold certificates in PEM form, the server's "
-        "own first, the other one its private key.",
+        "{certificate} and {key} cannot be used. The first must contain certificates in PEM form, "
+        "the server's own first; the second must contain its private key.",
         certificate=str(certificate),
         key=str(key),
     )

@@ -46,7 +46,7 @@ def follow(on: bool, data: Path) -> None:
             write_atomically(path, _launch_agent(data) if sys.platform == "darwin" else _desktop_file(data))
     except OSError as error:
         raise AutostartError(
-            "The start at login could not be changed ({error}): check the permissions of that place.",
+            "Starting at login could not be changed ({error}). Check the permissions of that place.",
             error=str(error),
         ) from error
 

@@ -82,7 +82,7 @@ class Ceiling:
         if not most and not self._scope:
             return False
         if sys.platform != "linux":
-            raise NotHeld(sentence("This system has no limit for memory."))
+            raise NotHeld(sentence("This system cannot limit memory."))
         limit = limit_of(most) if most else _NO_LIMIT
         held = [("MemoryMax", ("t", limit)), ("MemorySwapMax", ("t", 0 if most else _NO_LIMIT))]
         if not self._scope:
@@ -98,7 +98,7 @@ class Ceiling:
     def _begin(self, held: list[tuple[str, tuple[str, Any]]]) -> None:
         """Go into a scope with this limit."""
         if "/system.slice/" in self._own.read_text():
-            raise NotHeld(sentence("This node is a service of the system, and MemoryMax of that service is its limit."))
+            raise NotHeld(sentence("This node is a system service, so the limit is MemoryMax of that service."))
         scope = f"{OWN_SCOPE}{os.getpid()}.scope"
         made = [
             ("Description", ("s", "SAPO Desktop")),
@@ -126,7 +126,7 @@ class Ceiling:
         deadline = time.monotonic() + _SETTLE_SECONDS
         while not so():
             if time.monotonic() > deadline:
-                raise NotHeld(sentence("systemd took the limit, but the kernel does not have it."))
+                raise NotHeld(sentence("systemd accepted the limit, but the kernel does not apply it."))
             time.sleep(_STEP_SECONDS)
 
 

@@ -22,15 +22,13 @@ LIBRARIES = (
 """What Qt needs on Debian and Ubuntu."""
 _PLATFORM = "QT_QPA_PLATFORM"
 _TRIAL_SECONDS, _DISPLAY_SECONDS = 10, 5.0
-TERMINAL = "In the terminal the node works too: sapo-desktop run"
+TERMINAL = "The node also works in the terminal: sapo-desktop run"
 
 
 def why_no_window(environment: Mapping[str, str] = os.environ) -> str:
     """Why there can be no window; empty where there can be one."""
     if importlib.util.find_spec("PySide6") is None:
-        return (
-            "The window's library, PySide6, is not installed here. To have it: python3 installers/bootstrap.py setup."
-        )
+        return "The window needs PySide6, which is not installed here: python3 installers/bootstrap.py setup."
     asked = environment.get(_PLATFORM, "")
     platforms = [word.partition(":")[0].strip() for word in asked.split(";") if word.strip()]
     if not sys.platform.startswith("linux"):
@@ -43,7 +41,7 @@ def why_no_window(environment: Mapping[str, str] = os.environ) -> str:
         return "There is no display here to open a window on."
     if not whys or "" in whys:
         return ""
-    return f"{whys[-1]} {_PLATFORM} is set to {asked!r}: unset it, and Qt chooses by itself." if asked else whys[-1]
+    return f"{whys[-1]} {_PLATFORM} is set to {asked!r}. Unset it, so that Qt chooses by itself." if asked else whys[-1]
 
 
 def expects_window(environment: Mapping[str, str] = os.environ) -> bool:
@@ -82,7 +80,7 @@ def _tried(environment: Mapping[str, str]) -> str:
     except subprocess.TimeoutExpired:
         return f"Qt does not start here: it did nothing for {_TRIAL_SECONDS} seconds."
     said = run.stderr.decode("utf-8", "replace").strip().splitlines()
-    return f"Qt does not start here: {said[0] if said else 'it says no reason'}." if run.returncode else ""
+    return f"Qt does not start here: {said[0] if said else 'it gives no reason'}." if run.returncode else ""
 
 
 def _without(missing: str) -> str:

@@ -69,7 +69,7 @@ class Idle:
 
 def _unknown(reason: Text) -> CannotTell:
     return CannotTell(
-        "This computer cannot tell whether somebody uses it: {reason}. A schedule can stand in for that.", reason=reason
+        "This computer cannot detect whether somebody uses it: {reason}. You can use a schedule instead.", reason=reason
     )
 
 

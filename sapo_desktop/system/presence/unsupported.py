@@ -46,8 +46,8 @@ def _heat() -> Text:
     if sensors.degrees() is not None:
         return ""
     return sentence(
-        "This computer reports no temperature of its processor or card, so nothing can be paused for it. Fewer "
-        "threads, or a smaller processor_percent, keep it cooler."
+        "This computer reports no temperature of its processor or card, so the node cannot pause for "
+        "it. Fewer threads, or a smaller processor_percent, keep it cooler."
     )
 
 
@@ -55,7 +55,7 @@ def _card() -> Text:
     if gpus():
         return ""
     return sentence(
-        "No NVIDIA graphics card with its driver is seen here, and no other one can be asked. Where "
+        "No NVIDIA graphics card with a driver was found, and other cards cannot be checked. If "
         "there is one, install its driver."
     )
 
@@ -63,14 +63,14 @@ def _card() -> Text:
 def _link() -> Text:
     if sensors.is_metered() is not None:
         return ""
-    return sentence("This computer does not report whether its link is paid by volume: none counts as metered.")
+    return sentence("This computer cannot detect a metered connection, so no connection counts as metered.")
 
 
 def _awake() -> Text:
     if awake.can_hold():
         return ""
     return sentence(
-        "Nothing here can keep the computer awake: it may go to sleep, unless its power settings say otherwise."
+        "The app cannot keep this computer awake, so it may go to sleep, unless its power settings prevent that."
     )
 
 

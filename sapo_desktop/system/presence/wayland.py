@@ -85,7 +85,7 @@ class IdleNotify:
     def _receive(self) -> None:
         more = self._socket.recv(65_536)
         if not more:
-            raise OSError("the Wayland compositor hung up")
+            raise OSError("the Wayland compositor closed the connection")
         self._data += more
 
     def _events(self) -> list[tuple[int, int, bytes]]:
@@ -97,7 +97,7 @@ class IdleNotify:
             if len(self._data) < length:
                 break
             if number == _DISPLAY and head & 0xFFFF == 0:
-                raise OSError("the Wayland compositor refuses what it is asked")
+                raise OSError("the Wayland compositor refuses the request")
             events.append((number, head & 0xFFFF, self._data[8:length]))
             self._data = self._data[length:]
         return events

@@ -51,7 +51,7 @@ def _speaking(display: str) -> Iterator[tuple[socket.socket, int]]:
     """An open conversation, and the root window."""
     match = _LOCAL.fullmatch(display)
     if match is None:
-        raise OSError(f"the display {display} is not of this computer")
+        raise OSError(f"the display {display} is not on this computer")
     with socket.socket(socket.AF_UNIX) as server:
         server.settimeout(_SECONDS)
         server.connect(f"/tmp/.X11-unix/X{match[1]}")
@@ -66,7 +66,7 @@ def _greet(server: socket.socket, cookie: bytes) -> int:
     granted, length = struct.unpack("=BxxxxxH", _exactly(server, 8))
     answer = _exactly(server, 4 * length)
     if granted != 1:
-        raise OSError("the X server lets us not in")
+        raise OSError("the X server denies access")
     vendor, formats = struct.unpack_from("=H", answer, 16)[0], answer[21]
     (root,) = struct.unpack_from("=I", answer, 32 + (vendor + 3) // 4 * 4 + 8 * formats)
     return int(root)
@@ -77,7 +77,7 @@ def _reply(server: socket.socket) -> bytes:
     while True:
         answer = _exactly(server, 32)
         if answer[0] == 0:
-            raise OSError(f"the X server refuses the question (error {answer[1]})")
+            raise OSError(f"the X server refuses the request (error {answer[1]})")
         if answer[0] == 1:
             return answer  # else it is an event, which nobody asked for
 
@@ -113,6 +113,6 @@ def _exactly(server: socket.socket, count: int) -> bytes:
     while len(data) < count:
         more = server.recv(count - len(data))
         if not more:
-            raise OSError("the X server hung up")
+            raise OSError("the X server closed the connection")
         data += more
     return data

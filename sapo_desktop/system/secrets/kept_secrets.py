@@ -67,7 +67,7 @@ class KeptSecrets:
         """Refuse what would break a request, before it is kept. Raises UsageError."""
         if not re.fullmatch(rf"[\x21-\x7e]{{{self.shortest},{self.longest}}}", secret):
             raise UsageError(
-                "A {kind} is one word of {shortest} to {longest} ASCII characters; nothing was kept.",
+                "A {kind} is one word of {shortest} to {longest} ASCII characters. Nothing was saved.",
                 kind=self.words,
                 shortest=self.shortest,
                 longest=self.longest,
@@ -84,8 +84,8 @@ class KeptSecrets:
         backend = opened(self._unlock())
         if backend is None:
             raise IdentityError(
-                "This computer has no keyring that keeps secrets, so the {kind} is not kept. Set {variable} in "
-                "the environment instead.",
+                "This computer has no keyring that stores secrets, so the {kind} is not saved. Set "
+                "{variable} in the environment instead.",
                 kind=self.words,
                 variable=self.variable,
             )

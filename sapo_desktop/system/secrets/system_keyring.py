@@ -115,4 +115,4 @@ def _explained(advice: Text) -> Iterator[None]:
         yield
     except Exception as error:  # not each is a KeyringError: over SSH Windows' raises what its calls do
         said = WAITS if isinstance(error, TimeoutError) else str(error).rstrip(".!") or type(error).__name__
-        raise KeyringClosed("The keyring does not open: {reason}. {advice}", reason=said, advice=advice) from error
+        raise KeyringClosed("The keyring is locked: {reason}. {advice}", reason=said, advice=advice) from error

@@ -62,12 +62,14 @@ def read_answers(file: str, rows: Sequence[Row], kind: str = "") -> Reading:
     """
     for row in rows:
         if _ERROR.fullmatch(row.answer):
-            unfit(file, sentence("'{answer}' is a spreadsheet's error and no answer", answer=row.answer), row.line)
+            unfit(
+                file, sentence("'{answer}' is an error of the spreadsheet, not an answer", answer=row.answer), row.line
+            )
     if kind:
         return _chosen(file, rows, kind)
     missing = [row for row in rows if _MISSING.fullmatch(row.answer)]
     if missing:
-        wrong = sentence("'{answer}' is no answer", answer=missing[0].answer)
+        wrong = sentence("'{answer}' is not an answer", answer=missing[0].answer)
         _offer_words(file, rows, missing, wrong)
     parsed = {name: [read_as(name, row.answer) for row in rows] for name in GRAMMARS if name != WORDS}
     fitting = {name: [one for one in found if one is not None] for name, found in parsed.items() if None not in found}
@@ -116,8 +118,8 @@ def notes(rows: Sequence[Row], reading: Reading) -> list[Text]:
     if cut is not None:
         return [
             sentence(
-                "Line {line} has {answer}: a spreadsheet writes long numbers so, and loses digits. Format the column "
-                "as text there.",
+                "Line {line} has {answer}. A spreadsheet writes long numbers like this and loses digits. "
+                "Format the column as text there.",
                 line=str(cut.line),
                 answer=cut.answer,
             )
@@ -126,8 +128,8 @@ def notes(rows: Sequence[Row], reading: Reading) -> list[Text]:
     if measured >= _MOSTLY * len(rows):
         return [
             sentence(
-                "Most answers are numbers, like {answer}, but they are compared as written: keep only the number if "
-                "any way to write it is right.",
+                "Most answers are numbers like {answer}, but they are compared as text. Keep only the number "
+                "if every way of writing it is right.",
                 answer=next(row.answer for row in rows if _WITH_UNIT.fullmatch(row.answer)),
             )
         ]
@@ -169,7 +171,8 @@ def _offer_words(file: str, rows: Sequence[Row], others: Sequence[Row], why: Tex
     """Raises Undecided, which names these rows."""
     lines = ", ".join(str(row.line) for row in others[:_MOST_NAMED]) + ", ..." * (len(others) > _MOST_NAMED)
     question = sentence(
-        "{file}, line {lines}: {why}. Correct the file, or have all answers read as words and compared as written.",
+        "{file}, line {lines}: {why}. Correct the file, or let all answers be read as words and "
+        "compared exactly as written.",
         file=file,
         lines=lines,
         why=why,
@@ -181,11 +184,11 @@ def _ask(file: str, rows: Sequence[Row], kinds: Sequence[str]) -> NoReturn:
     """Raises Undecided with these ways to read the answers, shown on the rows that they read differently."""
     read = [[read_as(kind, row.answer) for kind in kinds] for row in rows]
     telling = [row for row, ways in zip(rows, read, strict=True) if len(set(ways)) > 1]
-    question = sentence("{file}: its answers can be read in several ways. Choose the one that you mean.", file=file)
+    question = sentence("{file}: its answers can be read in several ways. Choose the right one.", file=file)
     raise Undecided(file, question, "answers", [_choice(rows, kind, telling) for kind in kinds])
 
 
 def _choice(rows: Sequence[Row], kind: str, telling: Sequence[Row]) -> Choice:
     shown = (telling or rows)[:SHOWN]
-    label = sentence("as words, kept as they are written") if kind == WORDS else FORMS[GRAMMARS[kind]]
+    label = sentence("as words, compared exactly as written") if kind == WORDS else FORMS[GRAMMARS[kind]]
     return Choice(kind, label, [(row.answer, read_as(kind, row.answer) or "") for row in shown])

@@ -24,7 +24,7 @@ class Undecided(TaskError):
 
     def __init__(self, file: str, question: Text, asked: Literal["answers", "encoding"], choices: list[Choice]) -> None:
         text = sentence(
-            "{question} Possible: {ways}.",
+            "{question} Options: {ways}.",
             question=question,
             ways=[f"{choice.value} ({in_words(choice.first)})" for choice in choices],
             file=file,

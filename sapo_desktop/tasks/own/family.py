@@ -97,9 +97,9 @@ def held_out_counts(family: str, questions: Collection[str]) -> tuple[int, int]:
 
 def _check_name(file: str, name: str, taken: Collection[str]) -> None:
     if not name.replace("_", "").isalnum() or not name.isascii() or len(name) > 40:
-        unfit(file, sentence("the file's name is the family's: at most 40 letters, digits and underscores"))
+        unfit(file, sentence("the file's name becomes the family's name: at most 40 letters, digits and underscores"))
     if is_device(name):
-        unfit(file, sentence("Windows keeps this name for a device: give the file another one"))
+        unfit(file, sentence("Windows reserves this name for a device. Give the file another name"))
     if name.lower() in taken or name.lower() in (*LEVELS, "all"):
         unfit(file, sentence("this name is taken: give the file another one"))
 
@@ -112,14 +112,14 @@ def _checked(file: str, name: str, rows: Sequence[Row]) -> list[Row]:
         first = seen.setdefault(canonical(name, row.question), row)
         if (first.answer, first.level) != (row.answer, row.level):
             wrong = sentence(
-                "line {first} asks the same and has '{answer}' ({level}): correct one of the two, or remove it",
+                "line {first} asks the same and has '{answer}' ({level}): correct or remove one of the two",
                 first=str(first.line),
                 answer=first.answer,
                 level=first.level,
             )
             unfit(file, wrong, row.line)
         if len(seen) > MOST_ROWS:
-            unfit(file, sentence("it has more than {count} questions: divide them among files", count=MOST_ROWS))
+            unfit(file, sentence("it has more than {count} questions: split them over several files", count=MOST_ROWS))
     return list(seen.values())
 
 
@@ -132,7 +132,9 @@ def _check_row(file: str, row: Row) -> None:
         unfit(file, sentence("the answer is empty"), row.line)
     if len(row.question) > MOST_QUESTION:
         wrong = sentence(
-            "the question has {count} characters, and {most} are allowed", count=len(row.question), most=MOST_QUESTION
+            "the question has {count} characters, but at most {most} are allowed",
+            count=len(row.question),
+            most=MOST_QUESTION,
         )
         unfit(file, wrong, row.line)
     # A tag in it would be read as its end.
@@ -143,20 +145,20 @@ def _check_row(file: str, row: Row) -> None:
         if not text.isprintable():
             hidden = next((sign for sign in text if not (sign.isprintable() or sign in "\n\t")), None)
             if hidden is not None:
-                unfit(file, sentence("it holds a hidden character, {code}", code=f"U+{ord(hidden):04X}"), row.line)
+                unfit(file, sentence("it contains a hidden character, {code}", code=f"U+{ord(hidden):04X}"), row.line)
 
 
 def _check_counts(file: str, name: str, rows: Sequence[Row]) -> None:
     """Raises TaskError where there are too few to learn from or to score with."""
     by_level = Counter(row.level for row in rows)
     if PLAYED[0] not in by_level:
-        unfit(file, sentence("it has no questions of the level easy, which every family begins with"))
+        unfit(file, sentence("it has no questions at the level easy, with which every family begins"))
     trained = Counter(row.level for row in rows if not held_out_side(name, row.question))
     trained[PLAYED[0]] -= 1  # it is shown
     for level in (level for level in PLAYED if level in by_level and trained[level] < LEAST_ROWS):
         few = sentence(
-            "the level {level} has {count} questions to learn from, besides those that are held out or shown, and "
-            "needs {least}: add some",
+            "the level {level} has {count} questions for training, without those held out or shown as "
+            "examples, but it needs {least}: add some",
             level=level,
             count=max(0, trained[level]),
             least=LEAST_ROWS,
@@ -165,8 +167,9 @@ def _check_counts(file: str, name: str, rows: Sequence[Row]) -> None:
     validation, test = held_out_counts(name, [row.question for row in rows])
     if not validation or not test:
         few = sentence(
-            "of its {count} questions {validation} fall to the score while learning and {test} to the final one, and "
-            "each needs one: add questions (a hundred are mostly enough)",
+            "of its {count} questions, {validation} are held out for the score during training and "
+            "{test} for the final one. Each of them needs at least one: add questions (a hundred usually "
+            "suffice)",
             count=len(rows),
             validation=validation,
             test=test,

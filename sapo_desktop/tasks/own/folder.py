@@ -39,7 +39,7 @@ def load_tasks(folder: Path) -> Catalogue:
         try:
             if len(own) == MOST_FILES:
                 raise TaskError(
-                    "{file}: only {count} own families are read: remove one.", file=path.name, count=MOST_FILES
+                    "{file}: only {count} own families are allowed. Remove one.", file=path.name, count=MOST_FILES
                 )
             content = read_file(path)
             together += len(content)
@@ -65,7 +65,7 @@ def read_file(path: Path) -> bytes:
         return read_bytes(path, MOST_BYTES)
     except OSError as error:
         raise TaskError(
-            "{path} cannot be read: {reason}. Check whether it is there and you may read it.",
+            "{path} cannot be read: {reason}. Check whether it exists and you may read it.",
             path=str(path),
             reason=str(error.strerror),
         ) from error
@@ -87,20 +87,20 @@ def check_together(name: str, content: bytes, folder: Path) -> None:
     """Raises TaskError where the folder has no room for one more family of this name."""
     others = [path for path in own_files(folder) if path.stem.lower() != name.lower()]
     if len(others) >= MOST_FILES:
-        raise TaskError("There are {count} own families, and no more are read: remove one.", count=MOST_FILES)
+        raise TaskError("There are {count} own families, which is the maximum. Remove one.", count=MOST_FILES)
     if sum(path.stat().st_size for path in others) + len(content) > MOST_TOGETHER:
         raise _too_much(name + SUFFIXES[0])
 
 
 def _too_much(file: str) -> TaskError:
     most = Size(bytes=MOST_TOGETHER)
-    return TaskError("{file}: own tasks may have {most} together: remove some.", file=file, most=most)
+    return TaskError("{file}: own tasks together may have at most {most}. Remove some.", file=file, most=most)
 
 
 def _check_size(file: str, size: int) -> None:
     if size > MOST_BYTES:
         raise TaskError(
-            "{file} has {size}, and a file of own tasks may have {most}: divide it among several files.",
+            "{file} has {size}, but a file of own tasks may have at most {most}. Split it into several files.",
             file=file,
             size=Size(bytes=size),
             most=Size(bytes=MOST_BYTES),

@@ -86,13 +86,13 @@ def _decoded(file: str, content: bytes, encoding: str) -> tuple[str, str]:
         return content.decode(encoding), encoding
     except LookupError as error:
         raise TaskError(
-            "There is no encoding '{name}'. Usual ones are utf-8, utf-16, cp1252 and mac_roman.", name=encoding
+            "There is no encoding '{name}'. Common ones are utf-8, utf-16, cp1252 and mac_roman.", name=encoding
         ) from error
     except UnicodeError as error:
         at = getattr(error, "start", 0)
         line = content[:at].count(b"\n") + 1
         raise TaskError(
-            "{file}, line {line}: it is not in {encoding}: save it in UTF-8.",
+            "{file}, line {line}: it is not in {encoding}. Save it in UTF-8.",
             file=file,
             line=str(line),
             encoding=encoding,
@@ -127,8 +127,8 @@ def _older(file: str, content: bytes, at: int) -> str:
     if len(found) == 1:
         return found[0][1]
     question = sentence(
-        "{file}, line {line}: it is not in UTF-8, and its letters can be read in several ways. Choose the encoding in "
-        "which this line is right, or save the file in UTF-8.",
+        "{file}, line {line}: it is not in UTF-8, and its characters can be read in several ways. "
+        "Choose the encoding in which this line is right, or save the file in UTF-8.",
         file=file,
         line=str(line),
     )
@@ -154,8 +154,8 @@ def _csv_table(file: str, text: str, encoding: str) -> Table:
             break
     else:
         wrong = sentence(
-            "the first line must name the columns `question` and `answer` (and `level`, if you like), separated by "
-            "commas, semicolons or tabs"
+            "the first line must name the columns `question` and `answer` (and optionally `level`), "
+            "separated by commas, semicolons or tabs"
         )
         unfit(file, wrong, 1)
     twice = next((name for name in plain if name and plain.count(name) > 1), None)
@@ -189,7 +189,8 @@ def _csv_rows(file: str, text: str, delimiter: str, columns: list[str], before: 
             if any(map(str.strip, cells)):
                 if len(cells) != len(columns):
                     wrong = sentence(
-                        "it has {count} columns and not {expected} (a text with the separator in it stands in quotes)",
+                        "it has {count} columns instead of {expected} "
+                        "(put a text that contains the separator in quotes)",
                         count=len(cells),
                         expected=len(columns),
                     )
@@ -199,7 +200,7 @@ def _csv_rows(file: str, text: str, delimiter: str, columns: list[str], before: 
             line = reader.line_num + 1
     except csv.Error as error:
         raise TaskError(
-            "{file}, line {line}: it is no CSV ({reason}). Look for a quote that is not closed, and save it again.",
+            "{file}, line {line}: it is not valid CSV ({reason}). Look for a missing closing quote, and save it again.",
             file=file,
             line=str(line + before),
             reason=str(error),

@@ -74,9 +74,7 @@ QUEUE = 65_536
 phases, too; at the third it is cut off. A terminal whose output stands still (Ctrl-S, a pager) owns its node, which
 ends when it is cut off: the rounds of days fit."""
 FLUSH_SECONDS = 1.0
-GONE = sentence(
-    "The worker has gone; its reasons are in logs/worker.log of the data folder.", in_terminal="sapo-desktop run"
-)
+GONE = sentence("The worker has stopped. logs/worker.log in the data folder says why.", in_terminal="sapo-desktop run")
 FROM_CLIENT = msgspec.msgpack.Decoder(envelopes.Call | envelopes.Cancel | envelopes.Watch)
 TO_CLIENT = msgspec.msgpack.Decoder(envelopes.ToClient)
 
@@ -269,7 +267,7 @@ class ControlServer:
                 if len(running) >= MAX_CALLS + MAX_WAITING and not isinstance(message.request, ORDERS):
                     client.put(
                         _failure(
-                            message.id, ControlError(sentence("Too many requests at once: wait for some answers."))
+                            message.id, ControlError(sentence("Too many requests at once. Wait for some answers."))
                         )
                     )
                     continue
@@ -294,15 +292,13 @@ class ControlServer:
         try:
             frame = msgspec.msgpack.encode(envelopes.Answer(id=call.id, reply=await self._handle(client, call.request)))
             if len(frame) > MAX_MESSAGE:
-                raise SapoError("The answer has {size} bytes, too many for one message; ask for less.", size=len(frame))
+                raise SapoError("The answer has {size} bytes, too many for one message. Ask for less.", size=len(frame))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             # `cancelling` counts cancels of this task; without one the worker gave up what it was asked, and says so.
             if task is not None and task.cancelling():
                 raise  # the client has gone, or gave it up
-            frame = _failure(
-                call.id, NotRunning(sentence("The worker is ending: ask again once it has been restarted."))
-            )
+            frame = _failure(call.id, NotRunning(sentence("The worker is stopping. Ask again once it has restarted.")))
         except Exception as error:  # noqa: BLE001 - the edge of the process: each error becomes an answer
             frame = _failure(call.id, error)
         client.put(frame)
@@ -354,7 +350,7 @@ class ControlLink:
             raise ControlError(GONE) from error
         except UNREADABLE as error:
             raise ControlError(
-                "The worker is of another release ({error}): end it and start it again.",
+                "The worker is from another release ({error}). End it and start it again.",
                 in_terminal="sapo-desktop quit, then sapo-desktop run",
                 error=str(error),
             ) from error
@@ -378,12 +374,14 @@ async def open_link(folder: Path) -> ControlLink:
         connection = await _patiently(asyncio.create_task(_proven_to(worker)), worker.pid)
     except TimeoutError as error:
         raise ControlError(
-            "The worker (process {process}) does not answer; if it hangs, end that process and start it again.",
+            "The worker (process {process}) does not answer. If it hangs, end that process and start the worker again.",
             process=str(worker.pid),
         ) from error
     except (OSError, InvalidHandshake) as error:
         raise NotRunning(
-            "The node of {folder} has ended.", in_terminal="sapo-desktop run --data {folder}", folder=str(folder.parent)
+            "The node of {folder} has stopped.",
+            in_terminal="sapo-desktop run --data {folder}",
+            folder=str(folder.parent),
         ) from error
     return ControlLink(connection, worker)
 
@@ -442,7 +440,7 @@ async def _prove(connection: ClientConnection, side: ClientSide) -> None:
         await connection.send(msgspec.msgpack.encode(side.prove(answer)))
     except (ConnectionClosed, *UNREADABLE) as error:
         raise ControlError(
-            "What listens on the worker's port does not speak as a worker does ({error}): start the worker again.",
+            "The program at the worker's port does not answer like a worker ({error}). Start the worker again.",
             error=str(error),
         ) from error
     except BaseException:

@@ -156,12 +156,12 @@ class Client:
         said = self.last_words()
         reason: Text = "" if code is None else self.died(code)
         if code is None and said:
-            return sentence("The worker is gone. Its last words:\n{words}", words=said)
+            return sentence("The worker has stopped. Its last output:\n{words}", words=said)
         if code is None:
-            return sentence("It ended without a word.")
+            return sentence("It ended without any output.")
         if said and code > 0:
-            return sentence("The worker is gone: {reason}. Its last words:\n{words}", reason=reason, words=said)
-        return sentence("The worker is gone: {reason}.", reason=reason)
+            return sentence("The worker has stopped: {reason}. Its last output:\n{words}", reason=reason, words=said)
+        return sentence("The worker has stopped: {reason}.", reason=reason)
 
     async def _why_it_ended(self) -> SapoError | None:
         """The error that the worker named as it ended, before it could be asked or while it was."""
@@ -350,8 +350,8 @@ async def start_worker(
             if waiting.is_over():
                 process.kill()
                 raise SapoError(
-                    "The worker did nothing for {seconds} s while it started and was ended; {path} says how far it "
-                    "came.",
+                    "The worker did nothing for {seconds} s while starting and was stopped. {path} shows how far "
+                    "it got.",
                     in_terminal="sapo-desktop doctor --report FILE",
                     seconds=START_SECONDS,
                     path=str(path),
@@ -400,8 +400,7 @@ async def _told_by(module: str, words: Sequence[str], asked: bytes) -> bytes:
             out, said = await process.communicate(asked)
     except TimeoutError:
         raise SapoError(
-            "This took longer than {seconds} s. A disk that does not answer may be the reason: check "
-            "the folders in the settings.",
+            "This took longer than {seconds} s. A disk may not respond: check the folders in the settings.",
             seconds=_SHORT_SECONDS,
         ) from None
     finally:
@@ -474,12 +473,12 @@ def _early_end(code: int, said: str, data: DataFolder | None = None) -> SapoErro
     reason = processes.exit_reason(code)
     if not said:
         return SapoError(
-            "The worker ended while it started: {reason}.",
+            "The worker stopped while starting: {reason}.",
             in_terminal="sapo-desktop doctor --report FILE",
             reason=reason,
         )
     return SapoError(
-        "The worker ended while it started: {reason}. Its last words:\n{words}",
+        "The worker stopped while starting: {reason}. Its last output:\n{words}",
         in_terminal="sapo-desktop doctor --report FILE",
         reason=reason,
         words=said,

@@ -70,7 +70,8 @@ def doubts(settings: Settings, keys: Collection[str], held: int = 0) -> list[Tex
         models = bytes_in([models_folder(settings)])
         if models > settings.disk_gigabytes * 1e9:
             text = sentence(
-                "The models alone take {size}, and no model is deleted: remove one yourself, or allow more.",
+                "The models alone take {size}, and models are never deleted automatically. Remove one "
+                "yourself, or allow more space.",
                 in_terminal="sapo-desktop models",
                 size=Size(bytes=models),
             )
@@ -79,7 +80,7 @@ def doubts(settings: Settings, keys: Collection[str], held: int = 0) -> list[Tex
 
 
 def _no_start(error: SapoError) -> Text:
-    return sentence("A node does not start by these settings. {reason}", reason=error.text)
+    return sentence("A node cannot start with these settings. {reason}", reason=error.text)
 
 
 def _by_model(settings: Settings, keys: Collection[str], held: int) -> list[Text]:
@@ -108,7 +109,8 @@ def _by_model(settings: Settings, keys: Collection[str], held: int) -> list[Text
     if {"max_tokens", "model"}.intersection(keys) and model.context < settings.max_tokens:
         said.append(
             sentence(
-                "This model holds {context} tokens, the question included: its answers end there, not at {value}.",
+                "This model has a context of {context} tokens, including the question, so its answers end "
+                "there instead of at {value}.",
                 context=str(model.context),
                 value=str(settings.max_tokens),
             )
@@ -121,11 +123,14 @@ def _unknown_programs(settings: Settings) -> list[Text]:
     said: list[Text] = []
     for name, near in programs.nearest_to_unknown(between_commas(settings.pause_for)).items():
         if near:
-            said.append(sentence("No program {name} runs or is found here: did you mean {near}?", name=name, near=near))
+            said.append(
+                sentence("No program {name} is running or found here. Did you mean {near}?", name=name, near=near)
+            )
         else:
             said.append(
                 sentence(
-                    "No program {name} runs or is found here. Start it, and look for its name in a list of processes.",
+                    "No program {name} is running or found here. Start it, and look up its name "
+                    "in a list of processes.",
                     name=name,
                 )
             )

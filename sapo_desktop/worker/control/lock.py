@@ -67,7 +67,8 @@ class FolderLock:
             await asyncio.sleep(LOOK_SECONDS)
         root = str(self._folder.root)
         return FolderError(
-            "The data folder {folder} was removed, so what ran on it ends. A new start makes a new one.", folder=root
+            "The data folder {folder} was removed, so the node using it stops. The next start creates a new one.",
+            folder=root,
         )
 
     def _is_lost(self) -> bool:
@@ -82,8 +83,8 @@ class FolderLock:
     def _in_use(self) -> Sentence:
         pid = holder(self._folder)
         return sentence(
-            "{who} already runs on {folder}. Commands with `--data {data}` reach it (`status`, `pause`, `quit`); a "
-            "second node needs another --data folder.",
+            "{who} already runs on {folder}. Commands with `--data {data}` reach it (`status`, `pause`, "
+            "`quit`). A second node needs another --data folder.",
             who=sentence("Process {pid}", pid=str(pid)) if pid else sentence("Another worker"),
             folder=str(self._folder.root),
             data=quoted(self._folder.root),

@@ -91,8 +91,8 @@ class ClientSide:
         if not hmac.compare_digest(worker.proof, _proof(self._secret, _WORKER, nonces)):
             raise ControlError(
                 sentence(
-                    "What listens on the worker's port is not the worker: it does not know the secret. The "
-                    "worker has probably ended and another program has its port; start the worker again."
+                    "The program at the worker's port is not the worker: it does not know the secret. The worker "
+                    "has probably stopped, and another program uses its port. Start the worker again."
                 )
             )
         return ClientProof(_proof(self._secret, _CLIENT, nonces))
@@ -126,11 +126,11 @@ def read_control_file(folder: Path) -> ControlFile:
         return read_json(folder / FILE, ControlFile)
     except FileNotFoundError as error:
         raise NotRunning(
-            "No node runs in {folder}.", in_terminal="sapo-desktop run --data {folder}", folder=str(folder.parent)
+            "No node is running in {folder}.", in_terminal="sapo-desktop run --data {folder}", folder=str(folder.parent)
         ) from error
     except (msgspec.DecodeError, UnfitFile) as error:
         raise ControlError(
-            "{path} is damaged ({error}); end the worker and start it again.", path=str(folder / FILE), error=str(error)
+            "{path} is damaged ({error}). End the worker and start it again.", path=str(folder / FILE), error=str(error)
         ) from error
 
 

@@ -84,7 +84,7 @@ async def answer(folder: DataFolder, request: Request) -> Reply:
             return await while_out_of_silo(work, folder.settings)
         case GetFit() | GetCatalogue() | GetEstimates():
             return await appraise(folder.root, request)
-    raise NotRunning(sentence("The node is not running just now: the page Home says why."))
+    raise NotRunning(sentence("The node is not running. The page Home says why."))
 
 
 async def while_out_of_silo(work: Awaitable[Done], settings: Path) -> Done:
@@ -160,7 +160,7 @@ def reset(folder: DataFolder, keys: Sequence[str]) -> Ok:
             raise
         name = settings_file.set_aside(folder.settings, time.time())
         _write(folder, Settings())
-        return Ok(text=sentence("The settings file was moved to {name}; the defaults are in use.", name=name))
+        return Ok(text=sentence("The settings file was renamed to {name}; the defaults are in use.", name=name))
     saved = _write(folder, settings_file.reset(found.settings, keys or settings_file.known_keys()))
     return Ok(text=found.said) if found.said else saved
 

@@ -55,7 +55,7 @@ class Ahead:
     def save(self, folder: Path) -> None:
         """Keep it with the checkpoint in `folder`. Raises CheckpointError."""
         if self._made is not None:
-            with disk_errors_as(CheckpointError, sentence("The answers made ahead could not be written")):
+            with disk_errors_as(CheckpointError, sentence("The answers could not be saved")):
                 (folder / FILE).write_bytes(msgspec.msgpack.encode(self._made))
 
     def restore(self, folder: Path) -> None:
@@ -63,7 +63,7 @@ class Ahead:
         Raises CheckpointError."""
         self.forget()
         try:
-            with disk_errors_as(CheckpointError, sentence("The answers made ahead could not be read")):
+            with disk_errors_as(CheckpointError, sentence("The saved answers could not be read")):
                 raw = (folder / FILE).read_bytes() if (folder / FILE).exists() else b""
             self._made = msgspec.msgpack.decode(raw, type=_Made) if raw else None
         except UNREADABLE:

@@ -53,17 +53,16 @@ ANSWERS_UNTIL_PACK = sentence(
     in_terminal="sapo-desktop engine install",
 )
 OTHER_PACK = sentence(
-    "The graphics card of this computer or its driver changed: another engine pack fits "
-    "now. Get it, then start the node again. Until then it continues with the one that is "
-    "here.",
+    "This computer's graphics card or its driver changed, so another engine pack fits now. Get "
+    "it, then restart the node. Until then the node uses the current one.",
     in_terminal="sapo-desktop engine install",
 )
 ONLY_RELAYS = sentence(
-    "Only what a relay needs was set up here. For a node, set the rest up: python3 installers/bootstrap.py setup"
+    "Only what a relay needs was set up here. To run a node, set up the rest: python3 installers/bootstrap.py setup"
 )
 REFUSED_IN_SILO = sentence(
-    "In silo nothing leaves this computer, so no server elsewhere may answer. Set generator to auto and start the node "
-    "again, or set silo to off."
+    "In silo nothing leaves this computer, so a remote server cannot answer. Set generator to "
+    "auto and restart the node, or set silo to off."
 )
 
 
@@ -140,14 +139,12 @@ def choose_engine(settings: Settings, model: BaseModel, look: Look = probe) -> E
         raise UsageError(model.only_answers)
     trains = settings.trainer != "none" and not model.only_answers
     if settings.generator == "torch" and not trains:
-        raise UsageError(
-            sentence("Where nothing is trained llama.cpp answers. Set generator to llama.cpp, or to auto.")
-        )
+        raise UsageError(sentence("Without training, llama.cpp answers. Set generator to llama.cpp, or to auto."))
     if settings.generator == "llama.cpp" and settings.trainer != "none" and trains and settings.method == "full":
         raise UsageError(
             sentence(
-                "Full training changes all weights, and llama.cpp takes an adapter only. Set method to lora, "
-                "or generator to torch."
+                "Full training changes all weights, but llama.cpp can load only an adapter. Set method to "
+                "lora, or generator to torch."
             )
         )
     llama_cpp = importlib.util.find_spec("llama_cpp") is not None
@@ -188,8 +185,8 @@ def _fitting_choice(settings: Settings, model: BaseModel, look: Look, llama_cpp:
         generator=found.generator,
         trains=False,
         note=sentence(
-            "There is not enough free memory to learn with {model} now: this node only answers. A "
-            "smaller model learns; to try this one all the same, set trainer to torch.",
+            "There is not enough free memory to learn with {model} now, so this node only answers. A "
+            "smaller model can learn. To try this one anyway, set trainer to torch.",
             in_terminal="sapo-desktop fit",
             model=found.model,
         ),
@@ -201,20 +198,20 @@ def _remote_choice(settings: Settings, model: BaseModel, look: Look) -> EngineCh
         raise UsageError(REFUSED_IN_SILO)
     if not settings.remote_url:
         raise UsageError(
-            sentence("Name the server that is to answer: set remote_url to http://HOST:PORT (docs/remote.md).")
+            sentence("Set remote_url to the server that should answer: http://HOST:PORT (docs/remote.md).")
         )
     if model.is_gguf:
         raise UsageError(
             sentence(
-                "A server elsewhere answers in the tokens of a model folder. Set model to the folder, in "
-                "transformers' layout, of the model that the server has."
+                "A remote server answers in the tokens of a model folder. Set model to a folder (in "
+                "transformers' layout) with the server's model."
             )
         )
     if settings.trainer == "torch" and not settings.remote_adapters:
         raise UsageError(
             sentence(
-                "What is learned here cannot reach the server. Set remote_adapters to a folder that both see "
-                "(docs/remote.md), or trainer to none."
+                "What is learned here cannot reach the server. Set remote_adapters to a folder that both can "
+                "see (docs/remote.md), or set trainer to none."
             )
         )
     trains = settings.trainer != "none" and bool(settings.remote_adapters)
@@ -222,7 +219,7 @@ def _remote_choice(settings: Settings, model: BaseModel, look: Look) -> EngineCh
         return _without_engine_pack(settings, "remote")
     if trains and settings.method == "full":
         raise UsageError(
-            sentence("A server takes a LoRA adapter, not all weights. Set method to lora, or trainer to none.")
+            sentence("A server can load a LoRA adapter, but not all weights. Set method to lora, or trainer to none.")
         )
     return _fitting_beside_server(settings, model, look) if trains else EngineChoice(generator="remote", trains=False)
 
@@ -240,7 +237,7 @@ def _fitting_beside_server(settings: Settings, model: BaseModel, look: Look) -> 
 
 def only_answers(reason: Text) -> Text:
     """Said where a server answers and there is no memory to learn beside it. `reason`: a sentence, with numbers."""
-    return sentence("{reason} So this node only answers, until it is started with more free memory.", reason=reason)
+    return sentence("{reason} So this node only answers until it is started with more free memory.", reason=reason)
 
 
 def _device(found: fitting.Way, here: Hardware, settings: Settings) -> str:

@@ -302,8 +302,8 @@ class Engine:
         if self._trainer is None:
             raise UsageError(
                 sentence(
-                    "This node only answers, with the base model: nothing is learned here that could be gone back to, "
-                    "asked or exported. Set trainer to auto and start the node again."
+                    "This node only answers, with the base model. Nothing is learned here, so there is nothing "
+                    "to go back to, ask or export. Set trainer to auto and restart the node."
                 )
             )
         return self._trainer
@@ -334,10 +334,8 @@ class Engine:
             await trainer.load(self.plan, checkpoint)
         except CardUnusable as error:
             if self.plan.device != "auto":
-                raise CardUnusable(
-                    "{reason} Set device to auto, and the processor computes.", reason=error.text
-                ) from error
-            self.card_refused = sentence("{reason} So the processor computes.", reason=error.text)
+                raise CardUnusable("{reason} Set device to auto to use the processor.", reason=error.text) from error
+            self.card_refused = sentence("{reason} So the processor is used.", reason=error.text)
             choice = dataclasses.replace(self.plan.choice, device="cpu")
             self.plan = dataclasses.replace(self.plan, choice=choice, dtype="")  # the format was the card's
             await self._load_trainer(trainer, checkpoint)

@@ -134,8 +134,8 @@ async def _with_llama_cpp(hosting: Hosting, model: BaseModel, settings: Settings
         return Engine(Kept(kept), plan, LlamaCpp(generator, base, plan, adapters))
     if not can_learn():
         raise UsageError(
-            "{model} has to be converted for llama.cpp, which needs the engine pack. Get it, "
-            "or set model to starter or to a GGUF file.",
+            "{model} must be converted for llama.cpp, which needs the engine pack. Get it, or set model "
+            "to starter or to a GGUF file.",
             in_terminal="sapo-desktop engine install",
             model=model.path.name,
         )

@@ -180,7 +180,7 @@ class HostedGenerator(ABC):
 
     async def _hand_over(self, trainer: Trainer, checkpoint: Path | None, *, averaged: bool = False) -> None:
         """Answer with the adapter as it is, its average, or as a checkpoint has it. NotWritten where it cannot be."""
-        with disk_errors_as(NotWritten, sentence("The adapter could not be handed to the generator")):
+        with disk_errors_as(NotWritten, sentence("The adapter could not be passed to the generator")):
             before = sorted(self._folder.iterdir())
             self._number += 1
             place = self._folder / f"adapter-{self._number:08d}"
@@ -224,8 +224,8 @@ class Server(HostedGenerator):
         if self.trainer is not None and not server.learns:
             raise AdapterRefused(
                 sentence(
-                    "The server at remote_url takes no adapter while it runs, so nothing that is learned here "
-                    "gets there. Empty remote_adapters, or use vLLM (docs/remote.md)."
+                    "The server at remote_url cannot load an adapter while it runs, so nothing learned here "
+                    "reaches it. Set remote_adapters to empty, or use vLLM (docs/remote.md)."
                 )
             )
 

@@ -323,14 +323,14 @@ class Host:
         self._untold = None
 
     def _ended(self) -> HostDied:
-        return HostDied("The {host} was ended.", host=self._name)
+        return HostDied("The {host} was stopped.", host=self._name)
 
     async def _not_running(self) -> SapoError:
         """Why there is nobody to ask; how it ended is told once."""
         if self._listener is not None:
             await asyncio.wait({self._listener})  # it may just have begun to look
         untold, self._untold = self._untold, None
-        return untold or HostDied(sentence("The {host} is not running: try again in a moment.", host=self._name))
+        return untold or HostDied(sentence("The {host} is not running. Try again in a moment.", host=self._name))
 
     def _switch(self, suspended: bool) -> None:
         if self._suspended == suspended or self.pid is None:
@@ -395,7 +395,7 @@ class Host:
     def _death(self, process: asyncio.subprocess.Process, fault: Exception | None) -> SapoError:
         if fault is not None:
             return HostError(
-                "The {host} wrote what cannot be read and was ended: {error}", host=self._name, error=str(fault)
+                "The {host} sent an unreadable message and was stopped: {error}", host=self._name, error=str(fault)
             )
         if process.returncode == _TEMPLATE_TIMER:
             return EndlessTemplate()
@@ -403,9 +403,9 @@ class Host:
         out_of_memory = processes.memory_kills() > self._memory_kills
         reason = processes.exit_reason(process.returncode or 0, over_limit=over_limit, out_of_memory=out_of_memory)
         said = last_lines(self.options.log, self._log_start)
-        text = sentence("The {host} ended without answering: {reason}.", host=self._name, reason=reason)
+        text = sentence("The {host} stopped without answering: {reason}.", host=self._name, reason=reason)
         if said:
-            text = sentence("{text} Its last words:\n{words}", text=text, words=said)
+            text = sentence("{text} Its last output:\n{words}", text=text, words=said)
         killed = process.returncode == -9  # SIGKILL; the name does not exist on Windows
         return HostDied(text, killed=killed, counted=killed and (over_limit or out_of_memory))
 
@@ -446,9 +446,11 @@ class Host:
         await self._end(0.0)
         seconds = float(patience.limit or 0)
         if patience.by_effort:
-            raise HostTimeout("The {host} did nothing for {seconds} s and was ended.", host=self._name, seconds=seconds)
+            raise HostTimeout(
+                "The {host} did nothing for {seconds} s and was stopped.", host=self._name, seconds=seconds
+            )
         raise HostTimeout(
-            "The {host} did not answer within {seconds} s and was ended.", host=self._name, seconds=seconds
+            "The {host} did not answer within {seconds} s and was stopped.", host=self._name, seconds=seconds
         )
 
 
@@ -491,7 +493,7 @@ class _PendingCall:
         if self.answer.done():
             return
         if self.given_up:
-            self.answer.set_exception(HostCancelled(sentence("The work was given up on purpose.")))
+            self.answer.set_exception(HostCancelled(sentence("The work was cancelled on purpose.")))
         elif error is not None:
             self.answer.set_exception(error)
         else:
@@ -511,7 +513,7 @@ def expect(reply: Any, kind: type[ReplyType], host: str = "engine") -> ReplyType
     """The reply, if it is of this kind. Raises HostError."""
     if not isinstance(reply, kind):
         raise HostError(
-            "The {host} answered {found} where {expected} was expected.",
+            "The {host} answered {found} instead of {expected}.",
             host=host,
             found=type(reply).__name__,
             expected=kind.__name__,

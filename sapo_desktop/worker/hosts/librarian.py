@@ -72,7 +72,7 @@ def check_unused(settings: Settings, name: str) -> None:
     """Refuse to remove the model that this node learns with. Raises UsageError."""
     if name in (settings.model, installed_name(settings.model)):
         raise UsageError(
-            "{model} is this node's model: choose another first.",
+            "{model} is the model in use. Choose another one first.",
             in_terminal="sapo-desktop settings set model starter",
             model=name,
         )

@@ -212,8 +212,8 @@ class LlamaCpp(HostedGenerator):
             if self._base.written_here:
                 self._base.file.unlink(missing_ok=True)
             raise ModelError(
-                "llama.cpp answers otherwise than PyTorch with {model}, so it is not used. Set generator to torch, and "
-                "please report this.",
+                "llama.cpp gives other answers than PyTorch with {model}, so it is not used. Set generator "
+                "to torch, and please report this.",
                 model=self._base.model.name,
             )
 

@@ -100,7 +100,7 @@ class Fitting:
         except OSError as error:
             self._tell(
                 sentence(
-                    "What was measured of the processor could not be kept ({reason}): the next start measures again.",
+                    "The processor's measured speed could not be saved ({reason}). The next start measures it again.",
                     reason=error.strerror or str(error),
                 )
             )
@@ -131,11 +131,13 @@ class Fitting:
         )
         said: list[Text] = [way.why_not] if way.why_not else []
         if way.rounded:
-            said.append(sentence("There is no room for the whole model: its matrices are held in 8 bits."))
+            said.append(sentence("The whole model does not fit into memory, so its matrices are held in 8 bits."))
         cut = None
         if way.max_tokens < min(answer_tokens(settings, model.parameters), model.context - model.prompt_tokens):
             cut = way.max_tokens
-            said.append(sentence("Not enough memory for longer answers: they are cut at {count} tokens.", count=cut))
+            said.append(
+                sentence("There is not enough memory for longer answers, so they are cut at {count} tokens.", count=cut)
+            )
         return _Fitted(_cut(asked, way), cut, said)
 
     def _tell(self, text: Text) -> None:

@@ -99,6 +99,6 @@ class Patience:
             return None
         self._told = True
         return sentence(
-            "The computer is busy: other programs take {share}% of its processors, so starting takes longer.",
+            "The computer is busy: other programs use {share}% of its processors, so starting takes longer.",
             share=round(100 * share),
         )

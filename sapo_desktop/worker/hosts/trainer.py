@@ -220,7 +220,7 @@ class Trainer:
         except CheckpointError as error:
             await self.host.stop()
             raise HostDied(
-                "{reason} The engine was ended, as it no longer holds the state that trains.", reason=error.text
+                "{reason} The engine was stopped, because its state no longer matches the training.", reason=error.text
             ) from error
 
     async def _call(
@@ -249,7 +249,7 @@ class Kept:
 
 def _carry(source: Path, target: Path) -> None:
     """Copy the trainer's files of a checkpoint; where there are none, leave a note. Raises NotWritten."""
-    with disk_errors_as(NotWritten, sentence("What was trained before could not be copied")):
+    with disk_errors_as(NotWritten, sentence("The earlier training could not be copied")):
         files = [file for file in source.iterdir() if file.name not in (STATE, MANIFEST)]
         # What the trainer wrote are files; a link beside them is not its own, and leads to what is no part of it.
         files = [file for file in files if file.is_file() and not file.is_symlink()]

@@ -94,17 +94,18 @@ class Looker:
         if not self.release.address:
             return SapoError(
                 sentence(
-                    "This build has no release address, so nothing looks for newer versions: look where you got it."
+                    "This build has no release address, so it does not check for newer versions. Look where you got it."
                 )
             )
         if not settings.look_for_updates:
             return UsageError(
-                "look_for_updates is off, so nothing looks for newer versions.",
+                "look_for_updates is off, so the app does not check for newer versions.",
                 in_terminal="sapo-desktop settings set look_for_updates on",
             )
         if settings.silo:
             return InSilo(
-                "This node is in silo: no network at all, so nothing looks for newer versions. Leave silo to look.",
+                "This node is in silo, without any network, so it does not check for newer versions. Leave "
+                "silo to check.",
                 in_terminal="sapo-desktop silo off",
             )
         return None
@@ -126,7 +127,7 @@ class Looker:
     def known(self, settings: Settings) -> Standing:
         """How things stand by what was seen, without asking. Raises SapoError where the memory is damaged."""
         off, memory = self.off(settings), self._memory()
-        found = Standing(state="unknown", text=sentence("Not looked yet."), page=self.release.page)
+        found = Standing(state="unknown", text=sentence("Not checked yet."), page=self.release.page)
         if memory.seen.key in self.release.keys and settings.look_for_updates:
             found, _ = self._judged(memory.document, memory.signature, memory.seen)
         if memory.refused and found.state not in ("newer", "urgent"):
@@ -167,7 +168,7 @@ class Looker:
             return Memory()
         except (OSError, msgspec.DecodeError) as error:
             raise SapoError(
-                "{path} cannot be used ({reason}): delete it.", path=str(path), reason=str(error)
+                "{path} cannot be used ({reason}). Delete it.", path=str(path), reason=str(error)
             ) from error
 
     def _keep(self, memory: Memory) -> None:
@@ -227,7 +228,7 @@ class Updates:
                 while not task.done():
                     await asyncio.wait({task}, timeout=_STEP_SECONDS)
                     if not task.done() and self._looker.off(self._settings()) is not None:
-                        raise InSilo(sentence("The network was switched off meanwhile: nothing was looked for."))
+                        raise InSilo(sentence("The network was switched off, so the search was not done."))
                 found = task.result()
             finally:
                 task.cancel()

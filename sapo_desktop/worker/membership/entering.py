@@ -55,9 +55,8 @@ async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
         raise UsageError(fault)
     if link is None:
         raise UsageError(
-            "Nothing answers at {address}{through}: check whether the address is right, and whether a node or "
-            "relay runs "
-            "there and can be reached from here.",
+            "{address} does not answer{through}. Check whether the address is right, and whether a node "
+            "or relay runs there and can be reached from here.",
             address=address.url.rstrip("/"),
             through=network.proxy_words(address),
         )
@@ -95,7 +94,9 @@ def check_port(where: str) -> None:
 def cannot_listen(where: str, error: OSError) -> UsageError:
     """What to say of a HOST:PORT that is taken, or is none of this computer's."""
     told = sentence(
-        "Cannot listen at {address}: {error}. Name another one.", address=where, error=error.strerror or str(error)
+        "Cannot listen at {address}: {error}. Choose another address.",
+        address=where,
+        error=error.strerror or str(error),
     )
     return UsageError(told)
 
@@ -115,7 +116,7 @@ async def look_on_lan(
         notify(
             "warning",
             sentence(
-                "This computer is on no local network: no nodes are looked for there. Name a peer by its address.",
+                "This computer is on no local network, so no nodes are looked for there. Add a peer by its address.",
                 in_terminal="sapo-desktop peers add URL",
             ),
         )
@@ -130,7 +131,7 @@ async def look_on_lan(
         notify(
             "warning",
             sentence(
-                "No nodes are looked for on the local network: {error}. Name a peer by its address.",
+                "Cannot look for nodes on the local network: {error}. Enter the address of a peer.",
                 in_terminal="sapo-desktop peers add URL",
                 error=str(error),
             ),

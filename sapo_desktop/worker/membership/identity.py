@@ -112,14 +112,14 @@ class OwnIdentity:
             return found
         if not create:
             raise UsageError(
-                "No private swarm was founded here, so this node can admit nobody.",
+                "This node did not found a private swarm, so it cannot admit anyone.",
                 in_terminal="sapo-desktop peers found",
             )
         in_keyring = await self.has_keyring()
         if not in_keyring and given is None:
             raise PassphraseNeeded(
-                "This computer has no keyring that keeps secrets: the admission key needs a passphrase. Set "
-                "{variable}, or type one in a terminal.",
+                "This computer has no keyring that stores secrets, so the admission key needs a passphrase. "
+                "Set {variable}, or enter one in a terminal.",
                 variable=PASSPHRASE,
             )
         return await asyncio.to_thread(keeper.create, None if in_keyring else given)

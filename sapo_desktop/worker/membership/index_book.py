@@ -100,8 +100,8 @@ def _read(path: Path) -> _Book:
         return _Book()
     except (OSError, msgspec.DecodeError) as error:
         raise HistoryError(
-            "{path} cannot be read ({error}). Delete it and wait ten minutes before sharing again: it "
-            "says which question numbers were used.",
+            "{path} cannot be read ({error}). It records which question numbers were used. Delete it, "
+            "and wait ten minutes before you share again.",
             path=str(path),
             error=str(error),
         ) from error

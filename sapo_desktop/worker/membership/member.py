@@ -140,7 +140,8 @@ class Member:
             index = self._book.take_for_person(slot, task)
             if index is None:
                 raise TaskError(
-                    "No more questions of {task} can be shared in these ten minutes: name another task, or wait.",
+                    "The quota of shared questions of {task} for these ten minutes is used up. Choose another "
+                    "task, or wait.",
                     task=task,
                 )
             return [self._place(task, slot, index)]

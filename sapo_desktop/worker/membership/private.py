@@ -45,8 +45,9 @@ def members_of(swarm: str, admission: str, key: bytes, unix_time: float) -> Memb
 def how_to_be_admitted(key: bytes) -> Text:
     """What a newcomer with this key tells whom."""
     return sentence(
-        "Send your key, {key}, to the swarm's founder: `sapo-desktop peers admit KEY` makes a link there, and "
-        "`sapo-desktop peers join LINK` (a relay: `relay --invite LINK`) follows it here.",
+        "Send your key, {key}, to the swarm's founder. The founder makes a link with `sapo-desktop "
+        "peers admit KEY`. You follow it with `sapo-desktop peers join LINK` (a relay: `relay "
+        "--invite LINK`).",
         key=key.hex(),
     )
 
@@ -71,12 +72,10 @@ def admission_link(settings: Settings, admission_key: Signer, own: bytes, member
     except ValueError:
         key = b""
     if len(key) != KEY_BYTES:
-        raise UsageError(
-            "A newcomer is admitted by its key of 64 hex digits.", in_terminal="sapo-desktop identity show"
-        )
+        raise UsageError("Enter the newcomer's key: 64 hex digits.", in_terminal="sapo-desktop identity show")
     if settings.swarm != admission_key.key.hex():
         raise UsageError(
-            "This node is not in the swarm that it founded: go back there first.",
+            "This node is not in the swarm that it founded. Go back to that swarm first.",
             in_terminal="sapo-desktop peers found",
         )
     ends = int(now) + days * _DAY if days else NO_END
@@ -91,7 +90,7 @@ def invite(settings: Settings, own: bytes) -> Invite:
     """
     if not settings.swarm:
         raise UsageError(
-            "This node is in the public swarm, which asks for no invite. Found a private one for that.",
+            "This node is in the public swarm, which needs no invite. To invite others, create a private swarm.",
             in_terminal="sapo-desktop peers found",
         )
     mine = own_address(settings, own)
@@ -99,8 +98,8 @@ def invite(settings: Settings, own: bytes) -> Invite:
     peers = tuple(dict.fromkeys([*([str(mine)] if mine else []), *kept]))[:MOST_PEERS]
     if not peers:
         raise UsageError(
-            "An invite needs an address to begin at. Say where others reach this node (announce), "
-            "or name a peer or relay of the swarm.",
+            "An invite needs an address to connect to. Set the address at which others reach this node "
+            "(announce), or give the address of a peer or relay of the swarm.",
             in_terminal="sapo-desktop settings set announce wss://HOST:PORT, or sapo-desktop peers add URL",
         )
     return Invite(settings.swarm, peers)

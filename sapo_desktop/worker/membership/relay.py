@@ -282,15 +282,13 @@ class Relay:
                 linked.network.renew_certificate(*_tls(self._options))
         except (UsageError, OSError) as error:
             what = error.text if isinstance(error, SapoError) else str(error)
-            self._say("warning", sentence("Not read again: {error}", error=str(what)))
+            self._say("warning", sentence("Not reloaded: {error}", error=str(what)))
             return
         self._banned = banned
         if self._backbone is not None and self._backbone.bans is not None:
             self._backbone.bans.say(banned)
         self._ban(linked)
-        self._say(
-            "info", sentence("Bans and certificate were read again; banned keys: {count}.", count=f"{len(banned):,}")
-        )
+        self._say("info", sentence("Reloaded bans and certificate. Banned keys: {count}.", count=f"{len(banned):,}"))
 
     def _ban(self, linked: Linked) -> None:
         """Ban whom our list names, and whom the relays name that are followed."""
@@ -300,7 +298,7 @@ class Relay:
     def _follow_bans(self, linked: Linked) -> None:
         self._ban(linked)
         count = len(linked.network.exchange.blocked)
-        self._say("info", sentence("Other relays changed their bans; banned keys: {count}.", count=f"{count:,}"))
+        self._say("info", sentence("Other relays changed their bans. Banned keys: {count}.", count=f"{count:,}"))
 
     async def _task_ids(self) -> tuple[dict[TaskKey, bytes], dict[TaskKey, bytes]]:
         """Ids of the catalogue, and those before its change; the examiner that compares ends before the first link."""
@@ -348,8 +346,8 @@ class Relay:
         self._say(
             "warning",
             sentence(
-                "The relay's key lasts until it ends, and its address with it: there is no keyring here. Set "
-                "{variable} to keep the key in a file.",
+                "The relay's key and its address are lost when it stops, because there is no keyring here. "
+                "Set {variable} to keep the key in a file.",
                 variable=PASSPHRASE,
             ),
         )
@@ -363,7 +361,7 @@ class Relay:
     async def _handle(self, client: object, request: Request) -> Reply:
         if isinstance(request, Quit):
             self._quit.set()
-            return Ok(text=sentence("Ending."))
+            return Ok(text=sentence("Stopping."))
         if isinstance(request, GetStatus):
             return self._status()
         if isinstance(request, Examine):
@@ -376,8 +374,8 @@ class Relay:
                 return IdentityIs(key=Signer(who.seed).key.hex(), kept=who.where, sealed=sealed)
         raise UsageError(
             sentence(
-                "This folder is a relay's: it answers `status`, `peers`, `doctor`, `identity show`, `identity export` "
-                "and `quit`."
+                "This folder belongs to a relay. It supports `status`, `peers`, `doctor`, `identity show`, "
+                "`identity export` and `quit`."
             )
         )
 
@@ -429,7 +427,7 @@ def metrics_class() -> type[Metrics]:
         from sapo_desktop.worker.relaying.metrics import Metrics
     except ImportError as error:
         raise UsageError(
-            "Figures are shown by prometheus-client, which is not installed: {command}", command=INSTALL
+            "Metrics need prometheus-client, which is not installed: {command}", command=INSTALL
         ) from error
     return Metrics
 
@@ -437,7 +435,7 @@ def metrics_class() -> type[Metrics]:
 def _last_words(failed: BaseException | None) -> Text:
     if isinstance(failed, SapoError):
         return failed.text
-    return sentence("Ended as asked.") if failed is None else bug(f"{type(failed).__name__}: {failed}")
+    return sentence("Stopped as requested.") if failed is None else bug(f"{type(failed).__name__}: {failed}")
 
 
 if __name__ == "__main__":

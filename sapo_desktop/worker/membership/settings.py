@@ -9,7 +9,7 @@ from sapo_desktop.core.settings import Settings, listed
 from sapo_desktop.swarm.addresses.address import Address, is_private
 from sapo_desktop.system.network import home_addresses
 
-_NO_KEY = sentence("A peer is blocked by its key of 64 hex digits.", in_terminal="sapo-desktop peers")
+_NO_KEY = sentence("Enter the peer's key to block it: 64 hex digits.", in_terminal="sapo-desktop peers")
 _READ_WHEN_JOINING = (*("silo", "listen", "label", "swarm", "admission", "lan", "proxy"),)
 
 
@@ -18,7 +18,7 @@ def check(settings: Settings) -> None:
     for address in addresses(settings.peers):
         if not address.tls and not address.is_loopback and not at_home(settings):
             raise UsageError(
-                "{address} is not encrypted: anyone in between can read it. Use wss://. Within a "
+                "{address} is not encrypted, so anyone in between can read along. Use wss://. Within a "
                 "private swarm it is allowed with the setting lan.",
                 address=str(address),
             )
@@ -57,7 +57,7 @@ def host_and_port(where: str) -> tuple[str, int]:
     host, colon, port = where.strip().rpartition(":")
     if not colon or not host or not port.isdigit() or not 0 <= int(port) < 65536:
         raise UsageError(
-            "Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not '{where}'.", where=where
+            "Write the address to listen at as HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not '{where}'.", where=where
         )
     return host.strip("[]"), int(port)
 

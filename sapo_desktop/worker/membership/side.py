@@ -71,7 +71,8 @@ log = logging.getLogger(__name__)
 
 _TELL_SECONDS = 1.0
 METERED = sentence(
-    "Out of the swarm: the link is metered. It joins again on another one, or where on_metered lets it continue."
+    "Out of the swarm: the connection is metered. The node joins again on another connection, or "
+    "if on_metered allows it."
 )
 
 
@@ -189,14 +190,14 @@ class SwarmSide:
         # Where it goes on under a new node, nobody is to be told of a silo that is none.
         joining = self._settings is not None and not self._settings.silo
         async with self._following:
-            await self._leave("joining" if joining else "silo", sentence("Ending"))
+            await self._leave("joining" if joining else "silo", sentence("Shutting down"))
 
     async def test(self, text: str) -> PeerAnswered:
         """Dial an address once, one of an invite nowhere but on the public internet. Raises UsageError where nobody
         answers, or takes no link."""
         if self._joined is None or self._settings is None:
             raise UsageError(
-                "Only a node in the swarm can dial a peer: leave silo, or wait until it has joined. {reason}",
+                "Only a node in the swarm can link to a peer. Leave silo, or wait until it has joined. {reason}",
                 reason=self.reason,
             )
         return await greet(self._joined.network, text, self._settings.invited)
@@ -260,8 +261,8 @@ class SwarmSide:
             except* Exception as failed:
                 log.error("The swarm's side failed.", exc_info=failed)
                 self._failed_by_bug = sentence(
-                    "A bug ended this node's part in the swarm ({error}). Training continues alone; switch silo on and "
-                    "off to join again.",
+                    "An internal error ended this node's part in the swarm ({error}). Training continues alone. "
+                    "To join again, switch silo on and off.",
                     in_terminal="sapo-desktop silo off",
                     error=type(failed.exceptions[0]).__name__,
                 )
@@ -277,7 +278,7 @@ class SwarmSide:
         except KeyringClosed as error:
             if (asked := late_call()) is None:
                 raise
-            reason = sentence("The swarm is joined once the keyring is open. {reason}", reason=error.text)
+            reason = sentence("The node joins the swarm once the keyring is unlocked. {reason}", reason=error.text)
             self._show("failed", reason)
             self._notify("warning", reason)
             await asyncio.wait([asyncio.wrap_future(asked)])

@@ -20,36 +20,37 @@ from sapo_desktop.worker.membership.member import Counts, Member
 from sapo_desktop.worker.membership.private import how_to_be_admitted
 
 DRAWS_ONLY = sentence(
-    "It draws others' answers and shares none of its own: that needs your consent.",
+    "This node uses others' answers and shares none of its own: sharing needs your consent.",
     in_terminal="sapo-desktop run --share",
 )
 SHOWN_ON_LAN = sentence(
-    "This node can be seen on the local network, under a name that changes each time, and looks for others there."
+    "This node is visible on the local network, under a name that changes each time, and looks for others there."
 )
 LOOKS_ON_LAN = sentence(
-    "This node looks for others on the local network. It is not shown there itself: for that it "
-    "listens at an IPv4 address of this network, or at 0.0.0.0:8765.",
+    "This node looks for others on the local network but is not visible there. To be visible, it "
+    "must listen at an IPv4 address of this network, or at 0.0.0.0:8765.",
     in_terminal="sapo-desktop settings set listen 0.0.0.0:8765",
 )
 ONE_SOURCE = sentence(
-    "There is one link only, so a single peer decides which answers of others this node learns from. Add another peer."
+    "There is only one link, so a single peer decides which answers this node learns from. Add another peer."
 )
 _MOST, _FEWEST_DRAWN = 0.5, 16
 """From this share on one source is named, once so many groups were drawn lately."""
 ANYWHERE = ("0.0.0.0", "[::]")
 """Where one listens at all addresses of a computer, none of which this is."""
 SESSION_IDENTITY = sentence(
-    "This computer has no keyring that keeps secrets: the identity lasts until this node ends. A passphrase keeps it.",
+    "This computer has no keyring that stores secrets, so the identity is lost when this node "
+    "stops. Set a passphrase to keep it.",
     in_terminal="sapo-desktop identity protect",
 )
 USED_TWICE = sentence(
     "This node's identity is used in two places at once, and both share one quota. Give one of them its own.",
     in_terminal="sapo-desktop identity new",
 )
-_SHUT_OUT = sentence("it shut this node out for a while, after messages that broke its rules; this node will try again")
+_SHUT_OUT = sentence("it banned this node for a while, after messages that broke its rules; this node will try again")
 _PARTINGS = (
     ("another network", sentence("it is in another swarm; to enter a private one, ask its founder for an invite")),
-    ("this is my own key", sentence("it is this node itself; take its address out of the list")),
+    ("this is my own key", sentence("it is this node itself; remove its address")),
     (
         "not the key that this address belongs to",
         sentence("its key is not the one that the address names; ask for the address again"),
@@ -58,27 +59,27 @@ _PARTINGS = (
         "not a member of this private swarm",
         sentence("it is not admitted to this private swarm, or this node is not; ask its founder"),
     ),
-    ("going away", sentence("it ends or restarts; this node will try again")),
+    ("going away", sentence("it is stopping or restarting; this node will try again")),
     ("no room for another link", sentence("it is full; this node will try again")),
     ("busy", sentence("it is busy; this node will try again")),
-    ("blocked", sentence("it refuses this node's key; ask its operator, or take its address out of the list")),
+    ("blocked", sentence("it refuses this node's key; ask its operator, or remove its address")),
     ("still shut out", _SHUT_OUT),
-    ("no common version", sentence("it speaks another version of the protocol; the older of the two needs an update")),
+    ("no common version", sentence("it uses another version of the protocol; update the older of the two")),
     ("shut out", _SHUT_OUT),
     ("too many faults", _SHUT_OUT),
-    ("making room for others", sentence("it gave its place to others; this node will try again")),
+    ("making room for others", sentence("it made room for others; this node will try again")),
     ("silent for too long", sentence("one of the two was silent for too long; this node will try again")),
     (
         "the admission to this private swarm has ended",
         sentence("an admission to this private swarm has ended; ask its founder for a new one"),
     ),
     ("linked already", sentence("the two are linked already")),
-    ("handshake: bad_signature", sentence("it does not hold the key that it names; ask its operator")),
+    ("handshake: bad_signature", sentence("it does not have the key that it claims; ask its operator")),
     ("handshake: too slow", sentence("the handshake took too long; this node will try again")),
-    ("handshake: ", sentence("the two do not understand each other; the older of the two needs an update")),
+    ("handshake: ", sentence("the two programs do not understand each other; update the older one")),
 )
 """How a greeting ends that comes to nothing: the beginning of what the side that hangs up says, and what that means."""
-_BLOCKED_HERE = sentence("this node blocks its key; unblock it, or take its address out of the list")
+_BLOCKED_HERE = sentence("this node blocks its key; unblock it, or remove its address")
 _NO_REASON = sentence("it closed the link without a known reason; this node will try again")
 
 
@@ -157,12 +158,12 @@ def _most_from(key: str, share: float) -> Text:
     percent = round(100 * share)
     if key:
         return sentence(
-            "{percent}% of the groups drawn lately came from one source ({key}): more peers would help.",
+            "{percent}% of the recently used groups came from one source ({key}). More peers would help.",
             percent=percent,
             key=key,
         )
     return sentence(
-        "{percent}% of the groups drawn lately came from one source: more peers would help.", percent=percent
+        "{percent}% of the recently used groups came from one source. More peers would help.", percent=percent
     )
 
 
@@ -174,24 +175,26 @@ def notices(exchange: Exchange) -> list[Text]:
     """What a person should know about links and identities, a sentence each."""
     said: list[Text] = []
     if seen := same_key.seen_elsewhere(exchange.links):
-        one = sentence("{warning} (1 peer says so)", warning=USED_TWICE)
-        more = sentence("{warning} ({count} peers say so)", warning=USED_TWICE, count=seen)
+        one = sentence("{warning} (1 peer reports this)", warning=USED_TWICE)
+        more = sentence("{warning} ({count} peers report this)", warning=USED_TWICE, count=seen)
         said.append(one if seen == 1 else more)
     if doubled := same_key.doubled(exchange.links):
         one = sentence(
-            "1 peer has several links to this node, or an identity that two nodes use: each key has one "
-            "quota, so nothing need be done."
+            "1 peer has several links to this node, or shares an identity with another node. Each key "
+            "has one quota, so you need not do anything."
         )
         more = sentence(
-            "{count} peers have several links to this node, or an identity that two nodes use: each key has "
-            "one quota, so nothing need be done.",
+            "{count} peers have several links to this node, or share an identity with another node. Each "
+            "key has one quota, so you need not do anything.",
             count=doubled,
         )
         said.append(one if doubled == 1 else more)
     if networks := exchange.clock.contradicting:
-        one = sentence("The clock of 1 network that dials in differs from this computer's, which stays in use.")
+        one = sentence(
+            "The clock of 1 network that links to this node differs from this computer's, which stays in use."
+        )
         more = sentence(
-            "The clocks of {count} networks that dial in differ from this computer's, which stays in use.",
+            "The clocks of {count} networks that link to this node differ from this computer's, which stays in use.",
             count=networks,
         )
         said.append(one if networks == 1 else more)
@@ -216,7 +219,7 @@ def takes_no_link(address: Address, goodbye: Closed) -> Text:
     blocked_here = goodbye.reason.startswith("blocked") and not goodbye.by_peer
     why = _BLOCKED_HERE if blocked_here else parting_words(goodbye.reason)
     where = address.url.rstrip("/")
-    return sentence("{address} answers, and takes no link: {reason}.", address=where, reason=why)
+    return sentence("{address} answers but does not accept a link: {reason}.", address=where, reason=why)
 
 
 def listening_at(address: str) -> Text:
@@ -249,7 +252,7 @@ def _ended(linked: Linked, unix_time: float) -> Text:
 def _reason(linked: Linked, member: Member | None, links: int, parted: Text) -> Text:
     if linked.network.exchange.clock.is_wrong:
         return sentence(
-            "The peers' clocks differ from this one by more than twenty minutes: check this computer's clock."
+            "The peers' clocks differ from this one by more than twenty minutes. Check this computer's clock."
         )
     if member is None:
         return sentence("Relaying for 1 peer.") if links == 1 else sentence("Relaying for {count} peers.", count=links)
@@ -267,24 +270,24 @@ def nobody(named: Collection[Address], *, lan: bool) -> Text:
         first, *others = sorted(address.url.rstrip("/") for address in named)
         if others:
             return sentence(
-                "No peer is linked: nothing answers at {address} and {count} other addresses. Training "
-                "continues alone.",
+                "No peer is linked: {address} and {count} other addresses do not answer. Training continues alone.",
                 in_terminal="sapo-desktop peers test {address}",
                 address=first,
                 count=len(others),
             )
         return sentence(
-            "No peer is linked: nothing answers at {address}. Training continues alone.",
+            "No peer is linked: {address} does not answer. Training continues alone.",
             in_terminal="sapo-desktop peers test {address}",
             address=first,
         )
     if lan:
         return sentence(
-            "No peer is linked, and nobody else was found on the local network so far: training continues "
-            "alone. You can name a peer.",
+            "No peer is linked, and no other node was found on the local network so far. Training "
+            "continues alone. You can add the address of a peer.",
             in_terminal="sapo-desktop peers add URL",
         )
     return sentence(
-        "No peer is linked: training continues alone. Name one, or look for others on the local network.",
+        "No peer is linked, so training continues alone. Add the address of a peer, or look for "
+        "others on the local network.",
         in_terminal="sapo-desktop peers add URL, or sapo-desktop settings set lan on",
     )

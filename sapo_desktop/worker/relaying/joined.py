@@ -38,9 +38,9 @@ def check_backbone(options: RelayOptions) -> None:
     try:
         from sapo_desktop.swarm.sockets import backbone  # noqa: F401
     except ImportError as error:
-        raise UsageError("Relays are joined by nats-py, which is not installed: {command}", command=INSTALL) from error
+        raise UsageError("A backbone needs nats-py, which is not installed: {command}", command=INSTALL) from error
     if options.backbone_shards is not None and not 1 <= options.backbone_shards <= SHARDS:
-        raise UsageError("--backbone-shards is a number from 1 to {most}.", most=str(SHARDS))
+        raise UsageError("--backbone-shards must be a number from 1 to {most}.", most=str(SHARDS))
     credentials = read_credentials(options.backbone_credentials)
     if credentials and credentials.is_secret and (bare := [server for server in servers if not is_guarded(server)]):
         raise UsageError(
@@ -96,13 +96,13 @@ def read_credentials(path: str) -> Credentials | None:
         return None
     first = _read(path, _MOST_CREDENTIALS).strip().partition("\n")[0].strip()
     if not first or first.startswith("-"):
-        raise UsageError("The first line of {path} has to be USER:PASSWORD or a token.", path=path)
+        raise UsageError("The first line of {path} must be USER:PASSWORD or a token.", path=path)
     if first.startswith("SU") and ":" not in first:
         try:
             return Credentials(key=UserKey(first))
         except ValueError as error:
             raise UsageError(
-                "{path} holds no seed of a user's nkey: it begins with SU. Name the file that holds it.", path=path
+                "{path} holds no seed of a user's nkey, which begins with SU. Choose the file that holds it.", path=path
             ) from error
     user, colon, password = first.partition(":")
     return Credentials(user, password) if colon else Credentials(token=first)
@@ -113,7 +113,7 @@ def _tls(authorities: str) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=authorities or None)
     except (OSError, ssl.SSLError) as error:
         raise UsageError(
-            "{path} holds no certificates: name a file with certificates in PEM form.", path=authorities
+            "{path} contains no certificates. Choose a file with certificates in PEM form.", path=authorities
         ) from error
 
 
@@ -164,7 +164,7 @@ def read_bans(path: str) -> frozenset[bytes]:
             banned |= keys_of(line.partition("#")[0])
         except UsageError as error:
             raise UsageError(
-                "Line {number} of {path} is no key: write its 64 hex digits.",
+                "Line {number} of {path} is not a key. Write its 64 hex digits.",
                 in_terminal="sapo-desktop peers --json",
                 number=number,
                 path=path,
@@ -178,7 +178,7 @@ def _read(path: str, most: int) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not a text"
         raise UsageError(
-            "{path} cannot be read: {reason}. Check whether it is there and you may read it.",
+            "{path} cannot be read: {reason}. Check whether it exists and you may read it.",
             path=path,
             reason=reason,
         ) from error

@@ -91,7 +91,7 @@ class CheckpointStore:
 
     def begin(self, round_number: int) -> Path:
         """Make an empty folder for the engine to write into; ends in `commit` or `discard`."""
-        with disk_errors_as(CheckpointError, sentence("The checkpoint could not be begun")):
+        with disk_errors_as(CheckpointError, sentence("The checkpoint could not be started")):
             return Path(tempfile.mkdtemp(prefix=f"{_NEW}{round_number:08d}-", dir=self.folder))
 
     def discard(self, path: Path) -> None:
@@ -170,7 +170,7 @@ class CheckpointStore:
         if not self._path(number).is_dir():
             have = ", ".join(map(str, self.numbers())) or sentence("none yet")
             raise CheckpointError(
-                "There is no checkpoint {number}; there are: {numbers}, and `base`.", number=str(number), numbers=have
+                "There is no checkpoint {number}. There are {numbers} and `base`.", number=str(number), numbers=have
             )
         try:
             return self._verified(number)
@@ -194,12 +194,12 @@ class CheckpointStore:
         if name == "best":
             raise CheckpointError(
                 sentence(
-                    "There is no best checkpoint yet: it is chosen at the first held-out score (setting "
+                    "There is no best checkpoint yet. It is chosen at the first held-out score (setting "
                     "validate_every). Use `last` or `base`."
                 )
             )
         if not (name.isascii() and name.isdigit()):
-            raise CheckpointError("There is no checkpoint '{name}'; say base, best, last or a number.", name=name)
+            raise CheckpointError("There is no checkpoint '{name}'. Choose base, best, last or a number.", name=name)
         return self.read(int(name))
 
     def newest_valid(self) -> Newest:
@@ -264,7 +264,7 @@ class CheckpointStore:
         try:
             body = unseal(read_bytes(folder / MANIFEST))
             if body.number != number:
-                raise Unsound("its manifest is that of checkpoint {number}", number=str(body.number))
+                raise Unsound("its manifest belongs to checkpoint {number}", number=str(body.number))
             for name, file in body.files.items():
                 check(folder / name, name, file)
             counters = msgspec.msgpack.decode(read_bytes(folder / STATE), type=Counters)
@@ -274,7 +274,7 @@ class CheckpointStore:
             if error.errno == errno.EIO:  # the disk itself lost it
                 raise Unsound(str(error)) from error
             raise CheckpointError(
-                "Checkpoint {number} cannot be read ({error}): choose another one.",
+                "Checkpoint {number} cannot be read ({error}). Choose another one.",
                 number=str(number),
                 error=str(error),
             ) from error

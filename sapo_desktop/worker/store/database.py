@@ -202,8 +202,8 @@ class Database:
         except _Unreadable as error:
             aside = self._set_aside(int(now))
             self.said = sentence(
-                "The history database was damaged ({error}). It was moved to {name} and a new one begun; checkpoints "
-                "and training are not affected.",
+                "The history database was damaged ({error}). It was moved to {name}, and a new one was "
+                "created. Checkpoints and training are not affected.",
                 error=str(error),
                 name=aside.name,
             )
@@ -277,12 +277,14 @@ class Database:
         if _is_damage(error):
             return self._damaged(str(error), checked=_code(error) not in _DAMAGE)
         if _code(error) == sqlite3.SQLITE_FULL:
-            return HistoryUnavailable("The disk is full: free some space. {path} waits for it.", path=str(self.path))
+            return HistoryUnavailable(
+                "The disk is full. Free some space, so that {path} can be written.", path=str(self.path)
+            )
         kind = HistoryUnavailable if _code(error) in _PASSING else HistoryError
         return kind(
             sentence(
-                "The history database {path} could not be used ({error}): check that the disk has space, "
-                "that the folder may be written, and that no other program holds the file.",
+                "The history database {path} could not be used ({error}). Check that the disk has space, "
+                "that you may write to the folder, and that no other program uses the file.",
                 path=str(self.path),
                 error=str(error),
             )
@@ -292,7 +294,8 @@ class Database:
         """Have the next start look into it; where it is `checked` already, since SQLite finds nothing, believe this."""
         self._suspect.write_text(what if checked else "", encoding="utf-8")
         return HistoryDamaged(
-            "The history database {path} is damaged ({error}). Start again: it will be set aside and a new one begun.",
+            "The history database {path} is damaged ({error}). Start again: it will be moved away and a "
+            "new one created.",
             path=str(self.path),
             error=what,
         )
@@ -328,8 +331,8 @@ def _migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[str]) -
     newest = OLDEST + len(steps)
     if (version := _version(connection)) > newest:
         raise HistoryError(
-            "A newer SAPO Desktop wrote the history database {path} (version {version}, this one knows "
-            "{newest}): install the newer version, or use another data folder.",
+            "A newer SAPO Desktop wrote the history database {path} (version {version}; this one knows "
+            "{newest}). Install the newer version, or use another data folder.",
             path=str(path),
             version=version,
             newest=newest,

@@ -150,7 +150,7 @@ class History:
         except HistoryError as error:
             if isinstance(error.__cause__, sqlite3.IntegrityError):
                 raise HistoryError(
-                    "Round {round} is in the history already; reconcile first.", round=str(report.round)
+                    "Round {round} is already in the history. Reconcile first.", round=str(report.round)
                 ) from error
             raise
 

@@ -76,7 +76,7 @@ def check(path: Path, name: str, expected: File) -> None:
     size = path.stat().st_size  # first: what became endless is not read to its end
     if size != expected.size or _fingerprint(path) != expected:
         raise Unsound(
-            "{name} is not what was written ({found} of {expected} bytes)",
+            "{name} differs from what was written ({found} of {expected} bytes)",
             name=name,
             found=size,
             expected=expected.size,
@@ -98,12 +98,12 @@ def unseal(data: bytes) -> Contents:
     """
     manifest = msgspec.json.decode(data, type=_Manifest)
     if hashlib.sha256(manifest.body).hexdigest() != manifest.sha256:
-        raise Unsound("{name} is not what was written", name=MANIFEST)
+        raise Unsound("{name} differs from what was written", name=MANIFEST)
     written = msgspec.json.decode(manifest.body, type=_Format).format
     if written > FORMAT:
         raise CheckpointError(
-            "A newer SAPO Desktop wrote these checkpoints (format {version}, this one knows {newest}): "
-            "install the newer version, or use another data folder.",
+            "A newer SAPO Desktop wrote these checkpoints (format {version}; this one knows {newest}). "
+            "Install the newer version, or use another data folder.",
             version=written,
             newest=FORMAT,
         )

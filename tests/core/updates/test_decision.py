@@ -39,11 +39,11 @@ def test_versions_are_compared_by_their_numbers(own: str, state: str) -> None:
 
 def test_what_is_newer_is_said_with_what_is_new() -> None:
     found = by(manifest(changelog="**Faster**: rounds.\x1b[2J"))
-    assert str(found.text) == "Version 1.2.0 of 2026-06-14 is there; this one is 1.1.0."
+    assert str(found.text) == "Version 1.2.0 of 2026-06-14 is available; this one is 1.1.0."
     assert found.changelog == "**Faster**: rounds." and found.files == [FILE] and found.page == RELEASE.page
     urgent = by(manifest(), "0.9.9")
     assert str(urgent.text) == (
-        "Version 0.9.9 is not safe any more: 1.2.0 of 2026-06-14 takes its place. Get it from the program's page."
+        "Version 0.9.9 is no longer safe: 1.2.0 of 2026-06-14 replaces it. Download it from the app's page."
     )
 
 
@@ -70,7 +70,7 @@ def test_no_way_leads_back(number: int) -> None:
     seen = seen_of(manifest())
     other = manifest(number=number, version="1.3.0")
     found, after = judge(other, signed(other), RELEASE, "1.1.0", NOW, seen)
-    assert found.state == "refused" and "hold the newer one" in str(found.text) and after == seen
+    assert found.state == "refused" and "Someone may be holding the newer one back" in str(found.text) and after == seen
     assert by(manifest(), seen=seen).state == "newer"  # the same once more is no step back
 
 
@@ -81,9 +81,9 @@ def test_a_list_is_good_from_its_day_to_its_last(days: int, state: str) -> None:
     found = by(manifest(), now=NOW + days * DAY)
     assert found.state == state
     if days < 0 and state == "refused":
-        assert "clock says 2026-06-12" in str(found.text) and "set the clock" in str(found.text)
+        assert "clock says 2026-06-12" in str(found.text) and "Set the clock" in str(found.text)
     elif state == "refused":
-        assert "good until 2026-07-14" in str(found.text) and "clock is right (2026-07-15)" in str(found.text)
+        assert "expired on 2026-07-14" in str(found.text) and "clock is right (2026-07-15)" in str(found.text)
 
 
 def test_an_expired_list_still_moves_the_number_on() -> None:

@@ -214,8 +214,8 @@ def changed(path: Path, source: Path, edit: Any) -> Path:
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (lambda t: t.pop("blk.1.ffn_up.weight"), "not complete"),
-        (lambda t: t.pop("token_embd.weight"), "not complete"),
+        (lambda t: t.pop("blk.1.ffn_up.weight"), "incomplete"),
+        (lambda t: t.pop("token_embd.weight"), "incomplete"),
         (lambda t: t.update({"blk.0.attn_sinks.weight": np.zeros(6, np.float32)}), "attn_sinks"),
         (lambda t: t.update({"rope_freqs.weight": np.linspace(1, 5, 4, dtype=np.float32)}), "rotary factors"),
         (lambda t: t.update({"blk.0.attn_q.weight": t["blk.0.attn_q.weight"][:8]}), "attn_q"),
@@ -232,5 +232,5 @@ def test_a_file_that_is_cut_short_is_refused(tmp_path: Path, tokenizer: Any) -> 
     for length in (0, 20, 3000, whole.stat().st_size - 40):
         cut = tmp_path / "cut.gguf"
         cut.write_bytes(whole.read_bytes()[:length])
-        with contextlib.suppress(FileNotFoundError), pytest.raises(ModelError, match="Get the file again"):
+        with contextlib.suppress(FileNotFoundError), pytest.raises(ModelError, match="Download the file again"):
             GgufModelFile(cut)

@@ -267,11 +267,11 @@ def test_it_refuses_work_before_a_model() -> None:
 
 
 DAMAGE = {
-    "no GGUF file": lambda raw: b"PK\x03\x04" + raw[4:],
+    "not a GGUF file": lambda raw: b"PK\x03\x04" + raw[4:],
     "the file again": lambda raw: raw[: len(raw) // 2],
     "cannot be loaded": lambda raw: raw[:40],
     "llama.cpp says": lambda raw: raw[:4] + b"\xff\xff\xff\xff" + raw[8:],
-    "get the file": lambda raw: raw.replace(b"llama.block_count", b"llama.blick_count").replace(
+    "Download the file again": lambda raw: raw.replace(b"llama.block_count", b"llama.blick_count").replace(
         b"qwen2.block_count", b"qwen2.blick_count"
     ),
 }
@@ -301,7 +301,7 @@ def test_weights_that_are_not_numbers_are_refused(pair: Pair, tmp_path: Path) ->
     raw[-4:] = b"\xff\xff\xff\xff"  # a NaN at the end of the last tensor
     path = tmp_path / "nan.gguf"
     path.write_bytes(raw)
-    with pytest.raises(ModelError, match="get the file again"):
+    with pytest.raises(ModelError, match="Download the file again"):
         pair.load(path)
     pair.load(exact=True)
     pair.sync()
@@ -337,7 +337,7 @@ def test_what_does_not_fit_is_not_asked_for_again(pair: Pair, monkeypatch: pytes
         model._said.append(words)
 
     monkeypatch.setattr(model.c, "llama_model_load_from_file", refuse)
-    with pytest.raises(TooBig, match="does not fit into the memory that is free"):
+    with pytest.raises(TooBig, match="does not fit into the free memory"):
         pair.load(exact=True)
     monkeypatch.undo()
     pair.load(exact=True)

@@ -34,8 +34,8 @@ def home(qtbot: QtBot) -> tuple[HomePage, StageBridge]:
 
 def test_that_other_programs_have_the_processor_is_said_until_it_is_over(qtbot: QtBot) -> None:
     page, bridge = home(qtbot)
-    said = "Other programs take 88% of the processor: this waits its turn."
-    busy = sentence("Other programs take {share}% of the processor: this waits its turn.", share=88)
+    said = "Other programs use 88% of the processor, so this takes longer."
+    busy = sentence("Other programs use {share}% of the processor, so this takes longer.", share=88)
     for why in (Training(round=1, busy=busy), Training(round=1)):
         bridge.tell(StateChanged(state="working", reason="", why=why))
         assert (said in page._hero._phase.text()) == bool(why.busy)
@@ -52,7 +52,7 @@ def test_a_line_that_became_level_is_said_to_be_and_what_would_lift_it(qtbot: Qt
     for every, is_said in ((160, False), (40, True)):
         bridge.view.settings = msgspec.structs.replace(bridge.view.settings, validate_every=every)
         page.refresh(frozenset({"curves"}))
-        assert ("The score has hardly risen since round 80:" in page._chart._about.text()) == is_said
+        assert ("The score has hardly risen since round 80." in page._chart._about.text()) == is_said
     page._chart.shown.chosen.emit("training")
     assert "hardly risen" not in page._chart._about.text()
 
@@ -99,7 +99,7 @@ def test_card_line_and_caption_say_one_share_of_the_swarm(qtbot: QtBot) -> None:
     said = numbers.percent(shares.mine), numbers.percent(shares.others)
     assert "{} vs {}".format(*said) in texts(page)
     page._chart.shown.chosen.emit("training")
-    assert "solved here {} · median of 11 peers {} (".format(*said) in page._chart._words.text()
+    assert "solved here: {} · median of 11 peers: {} (".format(*said) in page._chart._words.text()
     (shade,) = [one for one in page._chart.chart.layers() if isinstance(one, Shade)]
     assert shade.holds[0] and not shade.holds[-1], "it began in silo"
     page._chart.chart.show_last(100)  # else a point is the mean of several rounds
@@ -160,7 +160,7 @@ def test_a_week_is_one_line_with_what_was_learned_and_what_it_cost(qtbot: QtBot)
     priced = msgspec.structs.replace(bridge.view.settings, price_per_kwh=0.5)
     bridge.tell(SettingsChanged(now=SettingsAre(settings=priced, changed=["price_per_kwh"], overridden=[])))
     page._show_week(bridge.replies[GetWeek])
-    assert "0.36 kWh, which cost 0.18" in " ".join(texts(page))
+    assert "0.36 kWh, cost 0.18" in " ".join(texts(page))
     bridge.replies[GetWeek] = Week()
     page.refresh(frozenset({"link"}))
     assert "Last 7 days" not in " ".join(texts(page)), "a new node has no week"

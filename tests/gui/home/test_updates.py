@@ -62,8 +62,8 @@ def test_the_setting_says_how_things_stand(qtbot: QtBot) -> None:
     made = page._cards["network"].rows["look_for_updates"]
     assert "It is there." in texts(made)
     bridge.replies[GetUpdates] = InSilo("In silo nothing looks.")
-    press(made, "Look now")
+    press(made, "Check now")
     assert bridge.asked[-1] == GetUpdates(look=True) and "In silo nothing looks." in texts(made)
     bridge.replies[GetUpdates] = UpdatesAre(standing=NEWER)
-    press(made, "Look now")
+    press(made, "Check now")
     assert "In silo nothing looks." not in texts(made)

@@ -79,7 +79,7 @@ def test_a_file_is_looked_at_and_added(page: LearningPage) -> None:
     assert bridge.asked_for(ReadTasks) == [ReadTasks(path=PATH)] and not bridge.asked_for(AddTasks)
     said = all_texts(sheet(page))
     assert "150 questions." in said and "Which number is III in Roman numerals?\n→ 3" in said
-    assert "in silo and in private swarms" in said and "takes its place" not in said
+    assert "in silo and in private swarms" in said and "A family with this name exists already" not in said
     press(sheet(page), "Add")
     assert bridge.asked_for(AddTasks) == [AddTasks(path=PATH)]
     assert sheet(page) is None and "Taken up." in all_texts(page.tasks.own)
@@ -126,7 +126,7 @@ def test_one_that_takes_the_place_of_another_and_one_that_is_refused(
     monkeypatch.setattr(own_tasks, "ask_open_path", lambda *_: "/again.csv")
     bridge.replies[AddTasks] = TaskError("The disk is full.")
     press(page.tasks.own, "Add your own questions")
-    assert "takes its place" in all_texts(sheet(page))
+    assert "A family with this name exists already" in all_texts(sheet(page))
     press(sheet(page), "Add")
     assert "The disk is full." in all_texts(sheet(page)) and sheet(page).ok.isEnabled()
 

@@ -106,7 +106,7 @@ def test_the_round_in_hand_stands_above_the_mean(page: LearningPage) -> None:
     assert round_.now.name.text() == "Round 901, now" and round_.mean.name.text().startswith("Mean of the last 20")
     assert round_._words.isVisible()
     bridge_of(page).tell(StateChanged(state="paused", reason="", why=Paused()))
-    assert round_.now.name.text() == "Round 900, the last one" and not round_._words.isVisible()
+    assert round_.now.name.text() == "Round 900, the latest" and not round_._words.isVisible()
 
 
 def test_a_bar_and_its_legend_say_the_numbers_in_words(page: LearningPage) -> None:
@@ -299,7 +299,7 @@ def test_filters_are_the_workers(qtbot: QtBot, page: LearningPage, answers: Any)
     assert answers.table.rows and all(one.verdict == "wrong" for one in answers.table.rows)
     answers.search.setText("nowhere to be found")
     answers.load()
-    assert answers._empty.title.text() == "None passes the filters"
+    assert answers._empty.title.text() == "No answer matches the filters"
     assert not answers.export.isEnabled()
 
 

@@ -84,7 +84,7 @@ class FakeWorker:
         self.asked.append(closely)
 
     async def end_reason(self) -> str:
-        return "It ended without a word."
+        return "It ended without any output."
 
     async def close(self) -> None:
         self.closed = True
@@ -190,7 +190,7 @@ def test_a_dead_worker_is_said_and_started_again(stage: Stage) -> None:
     stage.attached()
     stage.die()
     lost = stage.next()
-    assert isinstance(lost, Lost) and lost.reason == "It ended without a word."
+    assert isinstance(lost, Lost) and lost.reason == "It ended without any output."
     assert stage.next() == Connecting(again=True)
     stage.attached()
     assert len(stage.workers) == 2 and stage.workers[0].closed
@@ -208,7 +208,7 @@ def test_why_a_worker_died_is_kept_and_can_be_read_while_there_is_none(stage: St
     assert isinstance(found, Notices)
     said = [(item.level, str(item.text)) for item in found.items]
     assert said == [
-        ("error", "The node stopped: It ended without a word."),
+        ("error", "The node stopped: It ended without any output."),
         ("error", "The node stopped: There is no model."),
     ]
 
@@ -273,12 +273,12 @@ def test_a_page_of_the_history_that_is_something_else_is_said(tmp_path: Path, mo
     monkeypatch.setattr(attachment, "_LAST_SECONDS", 0.01)
     with Stage(tmp_path, pages=(1, 2)).playing() as stage:
         lost = stage.next()
-        assert isinstance(lost, Lost) and str(lost.reason).startswith("The worker is of another release (Ok)")
+        assert isinstance(lost, Lost) and str(lost.reason).startswith("The worker is from another release (Ok)")
 
 
 def test_what_nobody_expected_is_said_and_not_swallowed(tmp_path: Path) -> None:
     with Stage(tmp_path, OSError(28, "No space left on device"), ZeroDivisionError("a bug")).playing() as stage:
-        for said in ("No space left", "ZeroDivisionError: a bug. The node is not touched by it"):
+        for said in ("No space left", "ZeroDivisionError: a bug. Your node keeps running"):
             lost = stage.next()
             assert isinstance(lost, Lost) and said in str(lost.reason)
             stage.link.try_again()

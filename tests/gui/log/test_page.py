@@ -62,7 +62,7 @@ def test_levels_and_search_narrow_it_down(page: LogPage) -> None:
     QTest.keyClicks(page._search, "threads")
     assert cells(page, 2) == [] and "Nothing found" in texts(page)
     press(page, "Levels shown: All")
-    assert set(cells(page, 2)) == {"Computing with at most 2 threads from now on."}
+    assert set(cells(page, 2)) == {"From now on the node computes with at most 2 threads."}
     assert tr("%n notice(s)", None, 6) in texts(page)
 
 
@@ -102,7 +102,7 @@ def test_the_log_file_is_read_shown_from_its_end_and_searched(bridge: StageBridg
     assert page._file._text.textCursor().block().text() == "train two"
     press(page, "Copy all")
     assert QGuiApplication.clipboard().text().startswith("start\n")
-    press(page, "Read again")
+    press(page, "Reload")
     assert len(bridge.asked_for(GetLog)) == 2 and "2 of 2" in texts(page)
 
 
@@ -110,13 +110,13 @@ def test_a_log_that_cannot_be_read_says_why_and_can_be_tried_again(bridge: Stage
     bridge.replies[GetLog] = NotRunning("The node is not running just now.")
     page = a_page(qtbot, bridge)
     press(page, "What to show: Log file")
-    assert "The node is not running just now." in texts(page) and "Reading the log" not in texts(page)
+    assert "The node is not running just now." in texts(page) and "Loading the log" not in texts(page)
     bridge.replies[GetLog] = staged_log.log(3)
     press(page, "Try again")
     assert "The node is not running just now." not in texts(page)
     assert page._file._text.toPlainText().count("\n") == 2
     bridge.replies[GetLog] = LogIs(lines=[f"{at} " + "x" * 100 for at in range(2000)], path="/data/worker.log")
-    press(page, "Read again")
+    press(page, "Reload")
     shown = page._file._text.toPlainText().splitlines()
     assert shown[-1].startswith("1999 ") and len(shown) < 1000 and shown[0].endswith("x" * 100), "cut at its beginning"
 

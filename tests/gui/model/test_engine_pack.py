@@ -37,7 +37,7 @@ def test_a_clone_has_no_such_card(qtbot: QtBot, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "said", "again"),
     [
-        ("print('[1/5] torch ...')", "It is here. Quit and start again", False),
+        ("print('[1/5] torch ...')", "Quit and start the app again", False),
         ("import sys; sys.exit('The disk is full.')", "The disk is full.", True),
     ],
 )
@@ -58,7 +58,7 @@ def test_it_moves_and_can_be_stopped(qtbot: QtBot, tmp_path: Path, monkeypatch: 
     qtbot.waitUntil(lambda: "12 of 192 MB" in all_texts(made), timeout=30_000)
     assert made.stop.isVisible() and not made.get.isVisible()
     press(made.stop)
-    qtbot.waitUntil(lambda: "What was fetched is kept" in all_texts(made), timeout=30_000)
+    qtbot.waitUntil(lambda: "The downloaded part is kept" in all_texts(made), timeout=30_000)
     assert made.get.isVisible()
 
 
@@ -69,7 +69,7 @@ def test_it_does_not_outlive_the_window(qtbot: QtBot, tmp_path: Path, monkeypatc
     qtbot.waitUntil(lambda: "waits --started" in all_texts(made), timeout=30_000)
     assert made._process is not None and made._process.stdin is not None
     made._process.stdin.close()  # as the system does once the window has ended
-    qtbot.waitUntil(lambda: "It is here" in all_texts(made), timeout=30_000)
+    qtbot.waitUntil(lambda: "The engine pack is installed" in all_texts(made), timeout=30_000)
 
 
 def test_another_pack_is_offered_once_the_card_changed(
@@ -87,7 +87,7 @@ def test_another_pack_is_offered_once_the_card_changed(
     assert threading.main_thread() not in asked_in, "the driver may take a second, and the window must not"
     assert made.isVisible() and "another PyTorch fits now (linux-cuda)" in all_texts(made)
     press(made.get)
-    qtbot.waitUntil(lambda: "It is here. Quit and start again" in all_texts(made), timeout=30_000)
+    qtbot.waitUntil(lambda: "The engine pack is installed. Quit and start" in all_texts(made), timeout=30_000)
 
 
 def test_a_pack_that_fits_is_not_talked_about(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,10 +99,10 @@ def test_the_model_at_work_in_numbers_and_one_that_only_answers(scene: Scene) ->
 def test_what_fits_is_a_table_and_why_nothing_bigger_unfolds(scene: Scene) -> None:
     memory = scene.page._memory
     said = all_texts(memory)
-    assert "This computer has 16.3 GB of memory; 11.2 GB of it are free for a model" in said and "Qwen3 0.6B" in said
+    assert "This computer has 16.3 GB of memory, of which 11.2 GB are free for a model" in said and "Qwen3 0.6B" in said
     first, *_, best = cells(memory._ways)
     assert first == ["Answers with llama.cpp (Q8_0), learns nothing", "computer", "8.8 GB", "11.2 GB", "Fits"]
-    assert best[0] == "Answers and learns with PyTorch (float32)" and best[-1] == "Best way"
+    assert best[0] == "Answers and learns with PyTorch (float32)" and best[-1] == "Best mode"
     assert not memory._bigger.isVisible()
     press(memory._why)
     assert memory._bigger.isVisible() and "Qwen3 8B" in all_texts(memory)
@@ -113,11 +113,11 @@ def test_what_fits_is_a_table_and_why_nothing_bigger_unfolds(scene: Scene) -> No
 
 def test_the_list_has_badges_with_numbers_and_can_be_narrowed_down(scene: Scene) -> None:
     rows = {row[0]: row for row in cells(scene.page._models.table)}
-    assert rows["Starter"][1:4] == ["At work", "Fits", "381 MB"]
+    assert rows["Starter"][1:4] == ["In use", "Fits", "381 MB"]
     assert rows["SmolLM2 135M Instruct"][1] == "On this computer"
     assert rows["Qwen2.5 0.5B Instruct"][1] == "Unfinished"
     assert rows["Qwen3 8B"][2] == "Too big" and rows["old-model"][1] == "Damaged"
-    assert "34.1 GB; 11.2 GB are free" in all_texts(scene.choose("qwen3-8b"))
+    assert "34.1 GB to learn; 11.2 GB are free" in all_texts(scene.choose("qwen3-8b"))
     scene.page._models._which.buttons["here"].click()
     here = {"Starter", "SmolLM2 135M Instruct", "Qwen2.5 0.5B Instruct", "owner--small-gguf", "old-model", "gemma3:4b"}
     assert {row[0] for row in cells(scene.page._models.table)} == here
@@ -125,7 +125,7 @@ def test_the_list_has_badges_with_numbers_and_can_be_narrowed_down(scene: Scene)
 
 def test_a_download_begins_and_shows_how_far_it_is(scene: Scene) -> None:
     details = scene.choose("smollm2-360m")
-    assert "About 724 MB to download; then 68.0 GB are left on the disk." in all_texts(details)
+    assert "About 724 MB to download, which leaves 68.0 GB free on the disk." in all_texts(details)
     press(details.download_button)
     assert scene.bridge.asked_for(DownloadModel) == [DownloadModel(model="smollm2-360m")]
     scene.bridge.tell(PROGRESS)
@@ -147,7 +147,7 @@ def test_a_model_of_another_program_is_chosen_where_it_lies(scene: Scene) -> Non
     scene.nothing_learned()
     details = scene.choose(staged_model.FOUND.path)
     said = all_texts(details)
-    assert "gemma3:4b" in said and "Ollama keeps it on this computer." in said and "3.3 GB on this computer." in said
+    assert "gemma3:4b" in said and "Ollama stores it on this computer." in said and "3.3 GB on this computer." in said
     assert "Answers only" in said and "of the kind" in said
     assert not details.remove_button.isVisible() and not details.download_button.isVisible()
     press(details.use_button)
@@ -172,7 +172,7 @@ def test_a_refused_download_leads_to_the_account_and_a_cancelled_one_is_no_error
     press(scene.page._transfer.news.button)
     assert scene.sheet(TokenSheet)
     scene.bridge.tell(ModelFailed(model="m", kind="HostCancelled", text="m: cancelled."))
-    assert "A download continues where it was" in all_texts(scene.page._transfer)
+    assert "Download again to continue where it stopped" in all_texts(scene.page._transfer)
     assert scene.page._transfer.news.property("tone") == "plain"
 
 
@@ -233,9 +233,9 @@ def test_a_search_shows_size_time_memory_and_whether_it_learns(scene: Scene, qtb
 
 
 def test_a_search_says_why_it_found_nothing(scene: Scene, qtbot: QtBot) -> None:
-    scene.bridge.replies[SearchHub] = DownloadError("The hub does not answer as a hub does.")
+    scene.bridge.replies[SearchHub] = DownloadError("The hub does not answer like a hub.")
     found = search(scene, qtbot)
-    assert "does not answer as a hub does" in all_texts(found) and not cells(scene.page._models.table)
+    assert "does not answer like a hub" in all_texts(found) and not cells(scene.page._models.table)
     scene.bridge.replies[SearchHub] = HubModelsAre(models=[])
     for _ in range(2):  # the same answer again is one, too
         press(found.button)
@@ -323,7 +323,7 @@ def test_another_model_can_wait_for_the_round_begin_now_or_be_taken_back(scene: 
     assert scene.bridge.asked_for(SetSettings)[-1].values["model"] == "starter"
     scene.settings(model="smollm2-135m")
     assert not scene.page._waiting.isVisible()
-    assert cells(scene.page._models.table)[0][1] == "At work"
+    assert cells(scene.page._models.table)[0][1] == "In use"
 
 
 def test_the_model_chosen_for_this_computer_says_so_with_both_numbers(scene: Scene) -> None:
@@ -339,11 +339,11 @@ def test_the_model_chosen_for_this_computer_says_so_with_both_numbers(scene: Sce
     way = staged_model.a_fit().chosen
     assert way.model == "qwen3-0.6b"
     size, span = numbers.size(way.estimate), numbers.span(way.round_seconds)
-    assert f"The largest model whose round takes at most a minute here is Qwen3 0.6B. It takes {size}" in all_texts(
+    assert f"The largest model with rounds of at most a minute here is Qwen3 0.6B. It needs {size}" in all_texts(
         scene.page
     )
     row = next(row for row in cells(scene.page._models.table) if row[0] == "Qwen3 0.6B")
-    assert size in row and span in row and f"A round takes some {span}" in all_texts(details)
+    assert size in row and span in row and f"A round takes about {span}" in all_texts(details)
     press(details.use_button)
     now = SetSettings(values={"model": "qwen3-0.6b"} | FREE, at_once=True)
     assert scene.bridge.asked_for(SetSettings) == [now]
@@ -354,7 +354,7 @@ def test_a_model_other_than_the_learned_is_asked_about(qtbot: QtBot, monkeypatch
     monkeypatch.setattr(model_page, "confirm", lambda parent, title, about, *rest: said.append(about))
     press(scene.choose("smollm2-135m").use_button)
     assert scene.bridge.asked_for(SetSettings) == []
-    assert said[0].startswith("What Starter learned stays on this computer, and goes on when you choose it again.")
+    assert said[0].startswith("What Starter learned stays on this computer; choose it again to continue.")
     monkeypatch.setattr(model_page, "confirm", lambda *args, **named: True)
     press(scene.choose("smollm2-135m").use_button)
     now = SetSettings(values={"model": "smollm2-135m"} | FREE, at_once=True)
@@ -379,7 +379,7 @@ def test_a_checkpoint_of_another_model_is_of_no_use_to_the_one_at_work(scene: Sc
     for number, usable in ((898, False), (899, True)):
         card.table.select([number])
         assert [button.isEnabled() for button in (card.score, card.back, card.export)] == [usable] * 3
-    assert "of another model" in [which for _, which, *_ in cells(card.table)]
+    assert "from another model" in [which for _, which, *_ in cells(card.table)]
 
 
 def test_checkpoints_with_their_scores_and_which_they_are(scene: Scene) -> None:
@@ -553,7 +553,7 @@ def test_a_model_that_is_gone_is_mended_by_another_one_or_by_the_programs_choice
     bridge.tell(Lost(reason="There is no model '/gone'.", mend="model"), SettingsChanged(now=gone))
     assert "The node cannot start: There is no model '/gone'." in all_texts(page)
     assert not bridge.asked_for(GetModelInfo) and not page._at_work.isVisible() and not page._checkpoints.isVisible()
-    assert "At work" not in {row[1] for row in cells(page._models.table)}
+    assert "In use" not in {row[1] for row in cells(page._models.table)}
 
     page._models.table.select(["smollm2-135m"])
     press(page._models.details.use_button)

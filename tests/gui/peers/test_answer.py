@@ -43,14 +43,14 @@ def test_the_question_its_form_and_where_the_text_goes_come_first(qtbot: QtBot) 
     sheet, _ = _sheet(qtbot)
     said = all_texts(sheet)
     assert "Count a letter, 15:00 left" in said and "a whole number" in said
-    assert "stays on this computer" in said and "In silo nothing leaves it" in said
+    assert "stays on this computer" in said and "nothing leaves this computer" in said
     assert sheet._question.toPlainText() == POSED.question
     assert not sheet.give.isEnabled()
 
 
 def test_an_answer_that_is_published_says_so_on_the_button_too(qtbot: QtBot) -> None:
     sheet, _ = _sheet(qtbot, posed=msgspec.structs.replace(POSED, shared=True))
-    assert "cannot be called back" in all_texts(sheet)
+    assert "cannot be withdrawn" in all_texts(sheet)
     assert sheet.give.text() == "Publish the answer"
 
 
@@ -60,7 +60,7 @@ def test_enter_gives_the_answer_and_the_result_is_shown(qtbot: QtBot) -> None:
     _give(qtbot, sheet, "9")
     assert bridge.asked_for(GiveAnswer) == [GiveAnswer(id="9f3a", answer="9", reasoning="t-h-e ...")]
     said = all_texts(sheet)
-    assert "Right" in said and "3 of 7 right" in said and "learns from it" in said
+    assert "Right" in said and "3 of 7 right" in said and "will learn from it" in said
     assert not sheet.give.isVisible()
 
 
@@ -99,7 +99,7 @@ def test_a_question_whose_time_is_over_takes_no_answer(qtbot: QtBot) -> None:
     qtbot.keyClicks(sheet._answer, "9")
     sheet._view.clock = lambda: scenes.NOW + POSED.seconds
     sheet._tick()
-    assert "is over" in all_texts(sheet) and not sheet.give.isEnabled()
+    assert "Time is up" in all_texts(sheet) and not sheet.give.isEnabled()
 
 
 def test_while_the_worker_thinks_nothing_can_be_pressed_twice(qtbot: QtBot) -> None:

@@ -61,8 +61,8 @@ def scene(qtbot: QtBot) -> Scene:
 
 def test_links_are_shown_with_direction_latency_groups_and_draws(scene: Scene) -> None:
     first, second, third = cells(scene.page._links.table)
-    assert first[1:7] == ["I dialled", "38 ms", "480", "350", "0", "50%"]
-    assert (second[5], third[1]) == ("3", "it dialled")
+    assert first[1:7] == ["by this node", "38 ms", "480", "350", "0", "50%"]
+    assert (second[5], third[1]) == ("3", "by the peer")
 
 
 def test_bandwidth_is_the_mean_since_it_was_linked(scene: Scene) -> None:
@@ -100,12 +100,12 @@ def test_enter_on_a_row_shows_all_of_the_link(scene: Scene, qtbot: QtBot) -> Non
     table.selectRow(1)
     qtbot.keyClick(table, Qt.Key.Key_Return)
     said = all_texts(scene.sheet(LinkSheet))
-    assert "This node dialled it" in said and "two minutes" not in said and "round 701, reward 66%" in said
-    assert "Not taken from it" in said
+    assert "This node made the link" in said and "two minutes" not in said and "round 701, reward 66%" in said
+    assert "Refused from this peer" in said
     visit = msgspec.structs.replace(scenes.links(1)[0], visit=True, seconds=60)
     LinkSheet(scene.page, scene.view, scene.bridge, visit).open()
     said = all_texts(scene.page)
-    assert "dialled it 1 min 0 s ago" in said and "changes every two minutes" in said
+    assert "made the link 1 min 0 s ago" in said and "Every two minutes the newest of the peers" in said
 
 
 def test_a_peer_is_blocked_only_after_a_question(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +125,7 @@ def test_its_address_can_be_kept_where_it_is_not(scene: Scene) -> None:
     scene.page._links.table.selectRow(0)
     press(scene.page._links.details)
     sheet = scene.sheet(LinkSheet)
-    press(sheet, "Keep its address")
+    press(sheet, "Save its address")
     kept = SetSettings(values={"peers": "wss://relay0.example:8765"}, for_good=True)
     assert scene.bridge.asked_for(SetSettings) == [kept]
 
@@ -147,14 +147,14 @@ def test_thousands_of_links_are_no_burden(scene: Scene) -> None:
 def test_one_source_and_a_wrong_clock_are_said(scene: Scene) -> None:
     scene.swarm(one_source=True, clock_wrong=True, clock_offset=4000.0, warnings=[ONE_SOURCE])
     (clock,) = (banner.accessibleName() for banner in scene.page._notes if banner.isVisible())
-    assert "1 h 6 min" in clock and "one link only" in scene.page._source.text, "each of them once"
+    assert "1 h 6 min" in clock and "There is only one link" in scene.page._source.text, "each of them once"
 
 
 def test_what_was_refused_is_explained(scene: Scene) -> None:
     rows = cells(scene.page._refused.table)
     assert [row[:2] for row in rows] == [["Invalid", "1"], ["Unverifiable", "3"], ["Ignored", "17"]]
     assert rows[0][2] == "The signature does not belong to the named author."
-    assert "its library has another version" in rows[1][2]
+    assert "whose library has another version" in rows[1][2]
 
 
 # -- who I am, sharing ----------------------------------------------------------------------------------------
@@ -229,19 +229,19 @@ def test_of_each_kept_address_it_is_said_what_happened_last(qtbot: QtBot) -> Non
     addresses = ["WSS://a.example:1/", "wss://b.example:2", "wss://c.example:3", "wss://d.example:4"]
     scene = Scene(qtbot, peers=", ".join(addresses))
     link = msgspec.structs.replace(scene.view.swarm.links[0], dialled="wss://a.example:1")
-    refuses = "wss://b.example:2 answers, and takes no link: it refuses this node's key."
+    refuses = "wss://b.example:2 answers but does not accept a link: it refuses this node's key."
     silent = {"wss://c.example:3": scenes.NOW - 60}
     swarm = msgspec.structs.replace(
         scene.view.swarm, links=[link], partings={"wss://b.example:2": refuses}, silent=silent
     )
     scene.page.refresh(scene.view.take_swarm(swarm))
     card = scene.page._addresses
-    since = f"nobody answers since {numbers.clock(scenes.NOW - 60)}"
+    since = f"no answer since {numbers.clock(scenes.NOW - 60)}"
     assert [row[1] for row in cells(card.table)] == ["linked", "no link", since, "not answered yet"]
     card.table.selectRow(1)
     assert refuses in all_texts(card)
     card.table.selectRow(2)
-    assert "Nobody has answered at wss://c.example:3 since" in all_texts(card) and refuses not in all_texts(card)
+    assert "wss://c.example:3 has not answered since" in all_texts(card) and refuses not in all_texts(card)
     press(card.test)
     scene.page.refresh(scene.view.take_swarm(swarm))
     assert "answers there" in all_texts(card), "the test's own word stays"
@@ -276,7 +276,7 @@ def test_a_passphrase_founds_a_swarm(scene: Scene, qtbot: QtBot, monkeypatch: py
     assert "At least" in all_texts(sheet), "the node says so, and the sheet stays"
     sheet._first.setText("long enough")
     press(sheet.ok)
-    assert "The two differ" in all_texts(sheet)
+    assert "The two passphrases differ" in all_texts(sheet)
     sheet._second.setText("long enough")
     press(sheet.ok)
     assert scene.bridge.asked_for(CreateSwarm)[-1].passphrase == "long enough"
@@ -317,7 +317,7 @@ def test_an_error_that_is_not_about_the_passphrase_is_said_where_it_belongs(qtbo
 
 def test_an_invite_that_cannot_be_made_says_why(qtbot: QtBot) -> None:
     scene = Scene(qtbot, swarm="cd" * 32)
-    scene.bridge.replies[peers_private.GetInvite] = UsageError("An invite needs an address to begin at.")
+    scene.bridge.replies[peers_private.GetInvite] = UsageError("An invite needs an address to connect to.")
     press(scene.page._private.invite)
     sheet = scene.sheet(InviteSheet)
     assert "needs an address" in all_texts(sheet) and not sheet.link.copy_link.isEnabled()

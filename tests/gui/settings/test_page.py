@@ -128,11 +128,11 @@ def test_what_the_worker_refuses_is_said_below_and_the_text_stays(page: Settings
 
 
 def test_a_switch_that_is_refused_goes_back_and_follows_others(page: SettingsPage, bridge: StageBridge) -> None:
-    bridge.replies[SetSilo] = UsageError("Not with a server elsewhere.")
+    bridge.replies[SetSilo] = UsageError("Not with a remote server.")
     made = row(page, "silo")
     press(made.control.field)
     assert ordered(bridge) == [SetSilo(on=False)]
-    assert made.control.field.isChecked() and "Not with a server elsewhere." in texts(made)
+    assert made.control.field.isChecked() and "Not with a remote server." in texts(made)
     bridge.ask(SetSettings(values={"silo": "off"}), of=page)
     assert not made.control.field.isChecked() and not made.refused, "it shows what is set elsewhere"
 
@@ -161,9 +161,9 @@ def test_numbers_are_shown_and_read_in_the_windows_language(qtbot: QtBot) -> Non
 
 def test_what_waits_and_what_the_command_line_holds_is_marked(qtbot: QtBot) -> None:
     page, _ = a_page(qtbot, staged_settings.a_view())
-    marks = {"changed", "once this round is done", "set by the command line"}
-    assert marks.intersection(texts(row(page, "model"))) == {"changed", "once this round is done"}
-    assert "set by the command line" in texts(row(page, "silo")) and not marks.intersection(texts(row(page, "label")))
+    marks = {"changed", "takes effect after this round", "set on the command line"}
+    assert marks.intersection(texts(row(page, "model"))) == {"changed", "takes effect after this round"}
+    assert "set on the command line" in texts(row(page, "silo")) and not marks.intersection(texts(row(page, "label")))
 
 
 def test_a_value_that_waits_stays_in_sight(page: SettingsPage, bridge: StageBridge) -> None:
@@ -172,7 +172,7 @@ def test_a_value_that_waits_stays_in_sight(page: SettingsPage, bridge: StageBrid
     assert bridge.view.settings.model == "starter" and bridge.view.settings_are.waiting == ["model"]
     page.setFocus()
     page.refresh(ALL)
-    assert field.text() == "smollm2-135m" and "once this round is done" in texts(row(page, "model"))
+    assert field.text() == "smollm2-135m" and "takes effect after this round" in texts(row(page, "model"))
 
 
 def test_what_the_command_line_holds_is_shown_as_it_was_typed(qtbot: QtBot) -> None:
@@ -191,7 +191,7 @@ def test_what_the_command_line_holds_is_shown_as_it_was_typed(qtbot: QtBot) -> N
     enter(field, "mine")
     page.setFocus()
     page.refresh(ALL)
-    assert field.text() == "mine" and "set by the command line" in texts(made)
+    assert field.text() == "mine" and "set on the command line" in texts(made)
     bridge.replies[SetSettings] = SettingsError("No.")
     enter(field, "no!")
     page.setFocus()
@@ -286,7 +286,7 @@ def test_a_folder_can_be_chosen(page: SettingsPage, bridge: StageBridge, monkeyp
 
 def test_without_a_node_nothing_can_be_changed_and_it_is_said(page: SettingsPage, bridge: StageBridge) -> None:
     bridge.tell(Lost(reason="It was killed."))
-    assert "The node is not running just now: nothing can be changed. The page Home says why." in texts(page)
+    assert "The node is not running, so nothing can be changed. The page Home says why." in texts(page)
     assert not row(page, "theme").control.field.isEnabled() and not page._reset_all.isEnabled()
 
 

@@ -35,12 +35,12 @@ def test_pauses_are_told_at_most_once_an_hour() -> None:
     told = Told("pauses")
     told.happens(HELD)
     told.happens(WORKS)
-    assert told.titles == ["The node pauses"]
+    assert told.titles == ["The node has paused"]
     told.now += APART
     told.happens(HELD)
     told.now += APART
     told.happens(WORKS)
-    assert told.titles == ["The node pauses", "The node pauses", "The node goes on"]
+    assert told.titles == ["The node has paused", "The node has paused", "The node has resumed"]
 
 
 def test_what_is_wrong_is_told_at_once_and_once() -> None:
@@ -73,9 +73,9 @@ def test_a_version_is_told_once_and_one_that_is_not_safe_to_all_who_want_problem
     newer = UpdatesAre(standing=Standing(state="newer", text="It is there.", version="9.9.9"))
     urgent = UpdatesAre(standing=Standing(state="urgent", text="It is not safe.", version="9.9.9"))
     for notify, event, titles in (
-        ("all", newer, ["A newer version is there"]),
+        ("all", newer, ["A newer version is available"]),
         ("pauses", newer, []),
-        ("problems", urgent, ["This version is not safe any more"]),
+        ("problems", urgent, ["This version is no longer safe"]),
         ("none", urgent, []),
     ):
         told = Told(notify)

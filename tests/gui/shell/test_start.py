@@ -60,7 +60,7 @@ def test_a_display_that_does_not_answer_is_none(tmp_path: Path) -> None:
 )
 def test_a_platform_that_does_not_fit_is_found_before_qt_ends_the_process(asked: dict[str, str], named: str) -> None:
     said = why_no_window(asked)
-    assert named in said and "unset it" in said
+    assert named in said and "Unset it" in said
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the platforms are Linux's")

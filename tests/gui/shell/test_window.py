@@ -151,7 +151,7 @@ def test_pointing_tells_the_values_and_a_table_lies_behind(qtbot: QtBot) -> None
     card = home(window)._chart
     card.chart.pointed.emit(150.3)
     words = card._words.text()
-    assert words.startswith("Round 150 · solved here 6") and "median of 11 peer" in words
+    assert words.startswith("Round 150 · solved here: 6") and "median of 11 peer" in words
     card._as_table.click()
     table = card._tables["skill"]
     assert card._stack.currentWidget() is table, "the chart's own numbers"
@@ -206,7 +206,7 @@ def test_a_start_says_where_it_is(qtbot: QtBot) -> None:
     assert home(window)._hero._sentence.text() == "Starting: step 3 of 4. The computer is busy."
     assert window._side.silo.isChecked() and not window._side.silo.isEnabled()
     figures = home(window)._counts.findChildren(Figure)
-    assert figures and all("known after the start" in figure.accessibleName() for figure in figures)
+    assert figures and all("shown after the start" in figure.accessibleName() for figure in figures)
     bridge.tell(Connecting(why=Starting(step="step 4 of 4", silo=False)))
     assert not window._side.silo.isChecked()
 
@@ -217,10 +217,10 @@ def test_a_start_shows_the_last_known_rounds(qtbot: QtBot) -> None:
     bridge.tell(LastKnown(curve=known))
     card, hero = home(window)._chart, home(window)._hero
     assert card._stack.currentWidget() is card.chart and drawn(card, "chart_held_out")
-    assert hero._learns.text().startswith("Yes: ") and hero._time.text() == "Starter · as it was before this start"
+    assert hero._learns.text().startswith("Yes: ") and hero._time.text() == "Starter · as of the last run"
     figures = {figure.accessibleName() for figure in home(window)._counts.findChildren(Figure)}
     assert any(f"Rounds: {SILO_ROUNDS}" in name for name in figures)
-    assert any("Answers given: – known after the start" in name for name in figures), "no count stands for it"
+    assert any("Answers given: – shown after the start" in name for name in figures), "no count stands for it"
 
 
 def test_nothing_moves_while_a_node_starts_works_and_is_slowed_down(qtbot: QtBot) -> None:
@@ -316,7 +316,7 @@ def test_a_lost_worker_is_said_and_can_be_started_from_the_button(qtbot: QtBot) 
     window, bridge = a_window(qtbot, a_view(silo_curve()))
     bridge.tell(Lost(reason="Killed by the system"))
     page = home(window)
-    assert page._hero._sentence.text() == "The node stopped: Killed by the system. It is started again by itself."
+    assert page._hero._sentence.text() == "The node stopped: Killed by the system. It restarts automatically."
     assert page._banner.isVisible()
     page._hero._button.click()
     assert bridge.tries == 1
@@ -326,7 +326,7 @@ def test_a_lost_worker_is_said_and_can_be_started_from_the_button(qtbot: QtBot) 
     ("mend", "button", "where"),
     [
         ("model", "Choose another model", "model"),
-        ("pack", "Get what learns", "model"),
+        ("pack", "Get the engine pack", "model"),
         ("settings", "Open the settings", "settings"),
     ],
 )
@@ -484,7 +484,7 @@ def test_a_click_on_its_icon_opens_the_window_where_it_opens_no_menu(
 
 def test_a_refused_switch_shows_what_holds(qtbot: QtBot, tray_of: TrayOf) -> None:
     tray, bridge = tray_of(a_view(silo=False))
-    bridge.replies[SetSilo] = UsageError("A server elsewhere answers: that is no silo.")
+    bridge.replies[SetSilo] = UsageError("A remote server answers: that is no silo.")
     silo = entry(tray, "Silo: no network at all")
     with qtbot.waitSignal(bridge.trouble):
         silo.trigger()
@@ -585,7 +585,7 @@ def test_whom_to_join_is_asked_after_the_first_run_and_until_then_it_is_silo(
     [
         (Lost(reason="There is no model.", mend="model"), "There is no model", "The node cannot start"),
         (Lost(reason="It was killed."), "It was killed", "The node is not running"),
-        (Ended(), "The node was ended", "The node is not running"),
+        (Ended(), "The node is switched off", "The node is not running"),
     ],
 )
 def test_why_there_is_no_node_stands_on_every_step_of_the_first_run(
@@ -702,7 +702,9 @@ def test_what_takes_long_to_change_shows_a_wait_cursor_first(qtbot: QtBot) -> No
     assert seen == [True] and QApplication.overrideCursor() is None
 
 
-@pytest.mark.parametrize(("page", "made"), [("log", ["log"]), ("", ["home"]), ("of another release", ["home"])])
+@pytest.mark.parametrize(
+    ("page", "made"), [("log", ["log"]), ("", ["home"]), ("The worker is from another release", ["home"])]
+)
 def test_a_window_makes_the_page_that_it_begins_with_and_no_other(qtbot: QtBot, page: str, made: list[str]) -> None:
     view = a_view(silo=True)
     bridge = StageBridge(view)

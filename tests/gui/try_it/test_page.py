@@ -83,7 +83,7 @@ def test_an_own_question_by_keyboard_shows_both_answers_with_their_figures(page:
     assert {"2", "1"} <= set(said) and not any("<answer>" in text for text in said)
     assert {part.rpartition("\n")[0] for part in (BASE, LAST)} <= set(said), "the steps before each answer"
     tokens = len(BASE) // 3
-    assert f"{tr('%n token(s)', None, tokens)} in 1.9 s, {tokens / 1.9:.1f} a second" in said
+    assert f"{tr('%n token(s)', None, tokens)} in 1.9 s, {tokens / 1.9:.1f} per second" in said
     assert not bridge.asked_for(TryTask) and "Right" not in said
 
 
@@ -97,15 +97,15 @@ def test_a_tasks_question_is_shown_then_answered_then_marked_and_the_truth_comes
     bridge = late(TryTask)
     page = a_page(qtbot, bridge)
     press(page, "a task's")
-    press(page, "Draw a question")
+    press(page, "Pick a question")
     assert bridge.asked_for(SetQuestion) == [SetQuestion(task=page._question._task.question.task)]
-    assert QUESTION in texts(page) and "Asked for: a whole number, like 42" in texts(page)
+    assert QUESTION in texts(page) and "Expected: a whole number, like 42" in texts(page)
     assert not bridge.asked_for(Ask)
-    press(page, "words drawn at random")
+    press(page, "random words")
     press(page, "Ask both")
     assert [(ask.question, ask.checkpoint, ask.greedy) for ask in bridge.asked_for(Ask)] == [(QUESTION, "base", False)]
-    assert "Marking" in texts(page) and "Comes after the other one" in texts(page)
-    assert "The right answer is shown once both have answered." in texts(page)
+    assert "Scoring" in texts(page) and "Waiting for the other answer" in texts(page)
+    assert "The right answer appears once both have answered." in texts(page)
     bridge.deliver(1)
     bridge.deliver(1)
     marks = bridge.asked_for(TryTask)
@@ -120,7 +120,7 @@ def test_a_tasks_question_is_shown_then_answered_then_marked_and_the_truth_comes
 
 def test_another_level_takes_the_question_away(page: TryPage) -> None:
     press(page, "a task's")
-    press(page, "Draw a question")
+    press(page, "Pick a question")
     assert button(page, "Ask both").isEnabled()
     QTest.keyClick(page._question._task._level, Qt.Key.Key_Down)
     assert not button(page, "Ask both").isEnabled() and QUESTION not in texts(page)
@@ -130,7 +130,7 @@ def test_what_is_written_is_followed_and_only_while_somebody_looks(
     slow: tuple[TryPage, LateBridge], qtbot: QtBot
 ) -> None:
     page, bridge = slow
-    assert "Waiting for the model" in texts(page) and "Comes after the other one" in texts(page)
+    assert "Waiting for the model" in texts(page) and "Waiting for the other answer" in texts(page)
     stream = bridge.asked_for(Ask)[0].stream
     bridge.streamed.emit(AskProgressed(stream=stream + 1, text="somebody else's", tokens=3))
     bridge.streamed.emit(AskProgressed(stream=stream, text="Becau", tokens=2))
@@ -188,7 +188,7 @@ def test_the_history_shows_an_earlier_try_again(page: TryPage, bridge: StageBrid
 def test_without_a_node_nothing_can_be_asked_and_it_is_said(page: TryPage, bridge: StageBridge) -> None:
     ask_own(page, "Why?")
     bridge.tell(Lost(reason="It was killed."))
-    assert "The node is not running just now: it cannot answer. The page Home says why." in texts(page)
+    assert "The node is not running, so it cannot answer. The page Home says why." in texts(page)
     assert not button(page, "Ask both").isEnabled()
 
 
@@ -198,9 +198,9 @@ def test_tasks_that_cannot_be_had_are_asked_for_again(bridge: StageBridge, qtbot
     press(page, "a task's")
     assert "The node is not running just now." in texts(page)
     bridge.replies[ListTasks] = staged_try.tasks()
-    press(page, "Draw a question")
+    press(page, "Pick a question")
     assert "The node is not running just now." not in texts(page)
-    press(page, "Draw a question")
+    press(page, "Pick a question")
     assert QUESTION in texts(page)
 
 
@@ -233,7 +233,7 @@ def test_it_turns_to_the_task_that_was_picked_elsewhere(qtbot: QtBot, known: boo
 def test_a_question_of_no_task_is_told_so_and_a_task_s_is_proposed(page: TryPage, bridge: StageBridge) -> None:
     ask_own(page, "Capital of France?")
     assert any("has practised its tasks" in text for text in texts(page))
-    press(page, "Draw a question of a task")
+    press(page, "Pick a random question from a task")
     assert bridge.asked_for(SetQuestion) and page._question._task.isVisible()
 
 

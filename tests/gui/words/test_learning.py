@@ -44,12 +44,17 @@ def test_every_verdict_has_a_name_and_a_reason(verdict: str) -> None:
 
 
 def test_a_partial_mark_tells_its_points() -> None:
-    assert "0.25 of 1" in learning_words.verdict_meaning(rollout())
+    assert "0.25 out of 1" in learning_words.verdict_meaning(rollout())
 
 
 @pytest.mark.parametrize(
     ("advantage", "author", "said"),
-    [(0.5, "", "likelier"), (-0.5, "", "less likely"), (0.0, "", "equally good"), (0.0, "ab", "not learned from")],
+    [
+        (0.5, "", "more likely"),
+        (-0.5, "", "less likely"),
+        (0.0, "", "equally good"),
+        (0.0, "ab", "or was not used for training"),
+    ],
 )
 def test_what_learning_did_is_said(advantage: float, author: str, said: str) -> None:
     assert said in learning_words.effect_words(rollout(advantage=advantage, author=author))

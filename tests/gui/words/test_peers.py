@@ -14,7 +14,7 @@ def _posed(shared: bool) -> PosedQuestion:
 
 
 def test_where_an_answer_goes_is_said_with_the_reason() -> None:
-    assert "cannot be called back" in peer_words.destination(_posed(True), silo=False, share=True)
+    assert "cannot be withdrawn" in peer_words.destination(_posed(True), silo=False, share=True)
     assert "In silo" in peer_words.destination(_posed(False), silo=True, share=True)
-    assert "switched off" in peer_words.destination(_posed(False), silo=False, share=False)
+    assert "Sharing is off" in peer_words.destination(_posed(False), silo=False, share=False)
     assert "stays on this computer" in peer_words.destination(_posed(False), silo=False, share=True)

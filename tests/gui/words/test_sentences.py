@@ -176,11 +176,11 @@ COMMANDS_ALONE = (
     "Send your key",  # they may sit at a terminal
     "Then: sapo-desktop peers join",
     "{url} does not accept the key",  # of a server elsewhere, which only a command keeps
-    "Nothing is installed by itself.",
-    "A folder that `sapo-desktop engine fetch` filled",
-    "This is no exported identity",  # commands alone move one
-    "{path} is no exported identity",
-    "This folder is a relay's",  # the window has a sentence of its own for it
+    "Nothing is installed automatically.",
+    "A folder filled by `sapo-desktop engine fetch`",
+    "This is not an exported identity",  # commands alone move one
+    "{path} is not an exported identity",
+    "This folder belongs to a relay",  # the window has a sentence of its own for it
     "{who} already runs on {folder}.",  # the window attaches to it
 )
 A_COMMAND = re.compile(

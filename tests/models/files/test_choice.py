@@ -47,7 +47,10 @@ def test_all_parts_of_one_quantisation_belong_together() -> None:
 def test_files_make_one_layout_or_none() -> None:
     assert kind_of_files(["a.gguf", "README.md"]) == "gguf"
     assert kind_of_files(["model.safetensors", "config.json"]) == "transformers"
-    for names, said in ((["config.json"], "hold no weights"), (["a.gguf", "b.safetensors"], "together")):
+    for names, said in (
+        (["config.json"], "contain no weights"),
+        (["a.gguf", "b.safetensors"], "safetensors and in GGUF"),
+    ):
         with pytest.raises(ModelError, match=said):
             kind_of_files(names)
 
@@ -64,7 +67,7 @@ def test_a_plain_name_stays_where_it_is_put(name: str) -> None:
 )
 def test_kinds_that_are_not_taken(name: str) -> None:
     assert kind_of(name) is None
-    with pytest.raises(ModelError, match="not taken"):
+    with pytest.raises(ModelError, match="is refused"):
         check(name)
 
 

@@ -46,7 +46,7 @@ def test_the_working_directory_takes_nobodys_place(tmp_path: Path, monkeypatch: 
 def test_what_is_not_there_is_said_with_what_to_do(tmp_path: Path, name: str) -> None:
     with pytest.raises(
         ModelError,
-        match=r"here is no model .* Choose another one|is not there.*choose another",
+        match=r"here is no model .* import another one|is missing.*Choose another",
     ):
         locate(name, tmp_path / "models")
 
@@ -61,5 +61,5 @@ def test_a_gguf_model_is_its_file(tmp_path: Path) -> None:
 
 def test_a_damaged_model_is_said_to_be_one(tmp_path: Path) -> None:
     (put(tmp_path / "models", "small") / "a.json").unlink()
-    with pytest.raises(ModelError, match="missing or has another size"):
+    with pytest.raises(ModelError, match="is missing or has the wrong size"):
         locate("small", tmp_path / "models")

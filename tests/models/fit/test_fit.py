@@ -70,7 +70,7 @@ def test_what_is_not_chosen_is_explained_with_numbers() -> None:
     larger = [entry for entry in CATALOGUE.models if entry.exact_parameters > model(found.chosen.model).parameters]
     assert set(told) == {entry.name for entry in larger}
     assert "weights 6.2 GB" in told["Qwen2.5 1.5B Instruct"] and "6.4 GB are free" in told["Qwen2.5 1.5B Instruct"]
-    assert "has to be accepted first" in told["Llama 3.2 1B Instruct"]
+    assert "is never chosen automatically" in told["Llama 3.2 1B Instruct"]
     assert "a round would take about" in told["Qwen3 0.6B"] and "round_most allows 20 s" in told["Qwen3 0.6B"]
 
 
@@ -162,13 +162,13 @@ def test_of_several_cards_the_one_with_most_free_memory_counts() -> None:
     cards = [Gpu("big", 24 * GIB, 4 * GIB), Gpu("small", 12 * GIB, 11 * GIB)]
     here = available(msgspec.structs.replace(MACHINE, gpus=cards), SETTINGS)
     assert (here.device, here.device_name, here.device_memory_free) == ("cuda", "small", 11 * GIB)
-    assert "Of 2 cards" in str(here.notes[0])
+    assert "Of 2 graphics cards" in str(here.notes[0])
 
 
 def test_a_card_in_use_is_taken_for_what_it_has_left() -> None:
     busy = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 24 * GIB, 5 * GIB)])
     found = fit(busy, CATALOGUE, SETTINGS)
-    assert "The card is in use: 20.4 GB of its 25.8 GB are taken." in map(str, found.available.notes)
+    assert "The graphics card is in use: 20.4 GB of 25.8 GB are taken." in map(str, found.available.notes)
     assert found.chosen.device_memory.total <= 5 * GIB
 
 
@@ -189,8 +189,8 @@ def test_one_memory_for_graphics_and_processor_is_counted_once() -> None:
 def test_containers_and_swap_are_said() -> None:
     here = available(msgspec.structs.replace(MACHINE, memory_limited=True, swap=4 * GIB), SETTINGS)
     assert tuple(map(str, here.notes)) == (
-        "A container grants 8.6 GB of memory.",
-        "4.3 GB of swap are not counted: a model in swap stands still.",
+        "A container limits memory to 8.6 GB.",
+        "4.3 GB of swap are not counted: a model in swap is too slow to use.",
     )
     assert here.memory_free == MACHINE.memory_free
 
@@ -339,7 +339,7 @@ def test_three_gigabytes_teach_half_a_billion_parameters() -> None:
 
 def test_the_reserve_is_given_up_before_the_model_is() -> None:
     way = plan(model("qwen2.5-0.5b"), with_free(2.9), SETTINGS)
-    assert way.fits and "reserve for other programs is used up" in str(way.why_not)
+    assert way.fits and "other programs' reserve is used up" in str(way.why_not)
     with pytest.raises(TooBig, match=r"qwen2\.5-0\.5b does not fit: .* GB are free\. Close other programs, or"):
         plan(model("qwen2.5-0.5b"), with_free(2.3), SETTINGS)
 
@@ -348,7 +348,7 @@ def test_a_ceiling_means_less_at_once_and_one_that_is_too_low_names_the_least_th
     settings = msgspec.structs.replace(SETTINGS, memory_most=4.0)
     way = plan(model("qwen2.5-0.5b"), with_free(20), settings)
     assert way.fits and way.estimate - way.memory.reserve <= 4.0e9 - BESIDE_ENGINE
-    with pytest.raises(TooBig, match=r"memory_most leaves it .* Set memory_most to (\d+\.\d) GB or more") as refused:
+    with pytest.raises(TooBig, match=r"memory_most leaves .* Set memory_most to (\d+\.\d) GB or more") as refused:
         plan(model("qwen2.5-0.5b"), with_free(20), msgspec.structs.replace(SETTINGS, memory_most=1.0))
     assert "other programs" not in str(refused.value), "they are not in the way"
     least = float(str(refused.value).partition("memory_most to ")[2].split()[0])
@@ -359,7 +359,7 @@ def test_a_ceiling_means_less_at_once_and_one_that_is_too_low_names_the_least_th
 def test_a_ceiling_of_the_card_that_is_too_low_names_the_least_that_would_do() -> None:
     here = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 24 * GIB, 20 * GIB)])
     little = msgspec.structs.replace(SETTINGS, device="cuda", card_memory_most=1.0)
-    with pytest.raises(TooBig, match=r"card_memory_most leaves it 1\.0 GB") as refused:
+    with pytest.raises(TooBig, match=r"card_memory_most leaves 1\.0 GB") as refused:
         plan(model("qwen2.5-0.5b"), here, little)
     least = float(str(refused.value).partition("card_memory_most to ")[2].split()[0])
     enough = msgspec.structs.replace(little, card_memory_most=least)

@@ -25,22 +25,22 @@ def test_addresses_are_read_and_written(text: str, address: Address) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("relay.example:8765", "is written like"),
-        ("https://relay.example:8765", "is written like"),
+        ("relay.example:8765", "Write an address like"),
+        ("https://relay.example:8765", "Write an address like"),
         ("wss://relay.example", "port is missing"),
         ("wss://relay.example:99999", "cannot be read"),
         ("wss://[::1:1", "cannot be read"),
-        ("wss://user:secret@relay.example:1", "is written like"),
-        ("wss://relay.example:1/path", "is written like"),
-        ("wss://rel ay:1", "is no host"),
-        ("wss://-x:1", "is no host"),
-        ("wss://a..example:1", "is no host"),
-        (f"wss://{64 * 'a'}.example:1", "is no host"),  # longer than a label: no resolver takes it
-        (f"wss://{70 * 'abc.'}example:1", "is no host"),
+        ("wss://user:secret@relay.example:1", "Write an address like"),
+        ("wss://relay.example:1/path", "Write an address like"),
+        ("wss://rel ay:1", "' is not a host name"),
+        ("wss://-x:1", "' is not a host name"),
+        ("wss://a..example:1", "' is not a host name"),
+        (f"wss://{64 * 'a'}.example:1", "' is not a host name"),  # longer than a label: no resolver takes it
+        (f"wss://{70 * 'abc.'}example:1", "' is not a host name"),
         ("wss://relay.example:1#12", "64 hex digits"),
         ("wss://relay.example:1#", "64 hex digits"),  # cut off while copying: not the same as an address without a key
-        ("wss://[2600::1%eth0]:8765", "is no host"),  # a zone is its own computer's affair
-        (f"wss://[2600::1%{80 * 'a'}]:8765", "is no host"),  # and one like this no resolver can be asked for
+        ("wss://[2600::1%eth0]:8765", "' is not a host name"),  # a zone is its own computer's affair
+        (f"wss://[2600::1%{80 * 'a'}]:8765", "' is not a host name"),  # and one like this no resolver can be asked for
     ],
 )
 def test_what_is_wrong_is_said(text: str, complaint: str) -> None:

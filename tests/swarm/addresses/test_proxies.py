@@ -183,7 +183,7 @@ def test_desktops_write_socks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("mood", "kind", "said"),
     [
-        ("wrong login", "http", "wants a user name and a password (HTTP 407)"),
+        ("wrong login", "http", "requires a user name and a password"),
         ("wrong login", "socks5h", "does not connect to peer.example"),
         ("refuse", "http", "does not connect to peer.example:{port}: HTTP 403"),
         ("refuse", "socks5h", "does not connect to peer.example:{port}: Connection not allowed by ruleset"),
@@ -220,7 +220,7 @@ async def test_a_peer_that_is_away_behind_a_proxy_is_at_fault_itself(tmp_path: P
         proxy(kind, mood="nobody there") as through,
         dialler_and_peer(tmp_path, through.url()) as (alice, _),
     ):
-        with pytest.raises(UsageError, match=rf"Nothing answers at .* \(through the proxy {kind}://127.* the setting"):
+        with pytest.raises(UsageError, match=rf"does not answer \(through the proxy {kind}://127.* the setting"):
             await greet(alice.network, "wss://peer.example:9", "")
 
 

@@ -47,16 +47,16 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     certificate, own = self_signed(tmp_path / "a")
     _, key = self_signed(tmp_path / "b")
-    with pytest.raises(UsageError, match=r"b/key.pem is not that of the first certificate in .*a/certificate.pem"):
+    with pytest.raises(UsageError, match=r"b/key.pem does not belong to the first certificate in .*a/certificate.pem"):
         server_context(certificate, key)
-    with pytest.raises(UsageError, match=r"a/certificate.pem cannot be used. The first has to hold certificates"):
+    with pytest.raises(UsageError, match=r"a/certificate.pem cannot be used. The first must contain certificates"):
         server_context(own, certificate)
     trusted = tmp_path / "a" / "trusted.pem"
     trusted.write_text(certificate.read_text().replace(" CERTIFICATE", " TRUSTED CERTIFICATE"))
     with pytest.raises(UsageError, match=r"a/trusted.pem and .* cannot be used"):
         server_context(trusted, own)
     key.write_bytes(b"-----BEGIN ENCRYPTED PRIVATE KEY-----\n")
-    with pytest.raises(UsageError, match=r"b/key.pem is closed by a passphrase"):
+    with pytest.raises(UsageError, match=r"b/key.pem is protected by a passphrase"):
         server_context(certificate, key)
     key.unlink()
     with pytest.raises(UsageError, match=r"b/key.pem cannot be read: No such file"):

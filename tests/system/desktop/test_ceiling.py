@@ -87,7 +87,7 @@ def test_the_limit_lies_above_what_the_kind_watch_acts_at() -> None:
 def test_what_the_kernel_does_not_have_is_not_claimed(systemd: Systemd) -> None:
     systemd.has_memory = False  # as where memory is in groups of version 1
     held = Ceiling(systemd.own, systemd.tree)
-    assert not held.follow(GIGABYTE) and "kernel does not have it" in str(held.refused)
+    assert not held.follow(GIGABYTE) and "but the kernel does not apply it" in str(held.refused)
     systemd.has_memory = True
     held.follow(2 * GIGABYTE)
     assert not held.refused
@@ -96,7 +96,7 @@ def test_what_the_kernel_does_not_have_is_not_claimed(systemd: Systemd) -> None:
 def test_where_the_move_took_too_long_the_next_limit_asks_for_new_processes(systemd: Systemd) -> None:
     systemd.moves = False
     held = Ceiling(systemd.own, systemd.tree)
-    assert not held.follow(GIGABYTE) and "kernel does not have it" in str(held.refused)
+    assert not held.follow(GIGABYTE) and "but the kernel does not apply it" in str(held.refused)
     systemd.own.write_text(f"0::{systemd.slice}/{held._scope}\n")
     assert not held.follow(0), "nothing is to be held"
     assert held.follow(2 * GIGABYTE) and not held.refused

@@ -23,7 +23,7 @@ def test_an_x_server_tells() -> None:
         display = environment["DISPLAY"]
         assert 0 <= x11.idle(display) < 60
         assert not x11.has_tray(display), "nobody shows icons on a bare server"
-        with pytest.raises(OSError, match="not of this computer"):
+        with pytest.raises(OSError, match="not on this computer"):
             x11.idle("elsewhere.example:0")
     with pytest.raises(OSError):
         x11.idle(":4711")

@@ -95,7 +95,7 @@ def test_who_cannot_tell_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = watch.Watch(list).look(Settings(when_in_use="pause", device="cpu"))
     assert seen.idle is None and "outside a desktop session" in str(seen.idle_unknown)
     monkeypatch.setenv("DISPLAY", "elsewhere.example:0")
-    with pytest.raises(CannotTell, match="not of this computer"):
+    with pytest.raises(CannotTell, match="not on this computer"):
         Idle().seconds()
 
 

@@ -137,7 +137,7 @@ async def test_a_gguf_file_answers_where_nothing_is_to_be_trained(tmp_path: Path
     await until(client, finished(1))
     status = await client.call(GetStatus())
     # How busy the processor is may follow.
-    assert isinstance(status, Status) and status.reason.startswith("Answering round 2; nothing is trained")
+    assert isinstance(status, Status) and status.reason.startswith("Answering round 2, without training")
     kinds = {word for child in psutil.Process(client.worker_pid).children() for word in child.cmdline()}
     assert "generator" in kinds and "engine" not in kinds
     host(client.worker_pid, "generator").kill()

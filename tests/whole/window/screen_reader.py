@@ -102,7 +102,9 @@ def read(reader: Reader) -> None:
     print(f"{len(tree)} objects", flush=True)
     nameless = [node for node in tree if node.showing and node.role in _PRESSED and not node.name.strip()]
     assert not nameless, nameless
-    assert any(node.name.startswith("Chart of the share solved") or node.name == "Does it learn?" for node in tree)
+    assert any(
+        node.name.startswith("Chart of the share of questions solved") or node.name == "Does it learn?" for node in tree
+    )
     reader.press(start)
     until(lambda: named(reader, bus, path, "Pause"), "the node works")
     until(lambda: containing(reader, bus, path, "Training round 1"), "its state is told")

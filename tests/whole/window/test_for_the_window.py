@@ -97,7 +97,7 @@ async def _gives_up(window: Client) -> None:
 async def _computes_with(window: Client, threads: int) -> None:
     reply = await window.call(SetSettings(values={"threads": str(threads)}))
     assert isinstance(reply, Ok) and str(reply.text) == f"Saved. threads: {threads} from the next round on."
-    words = f"Computing with at most {threads} threads from now on."
+    words = f"From now on the node computes with at most {threads} threads."
     await until(window, lambda event: isinstance(event, Notice) and str(event.text) == words)
     await until(window, lambda event: isinstance(event, RoundFinished))
     info = await window.call(GetModelInfo())

@@ -43,7 +43,7 @@ def test_joining_is_one_dialog_from_silo_to_a_link(tmp_path: Path, start: Callab
     relay = start("relay", "relay", "--listen", "127.0.0.1:0")
     with a_display("1600x1200", tray=True) as screen:
         told = tell("join", tmp_path / "node", tmp_path, screen, address(relay))
-    assert "Nothing answers at wss://127.0.0.1:9" in told
+    assert "wss://127.0.0.1:9 does not answer" in told
 
 
 @pytest.mark.skipif(

@@ -46,7 +46,7 @@ async def serve(folder: DataFolder) -> None:
     await server.start()
     await ending.wait()
     if "fail" not in sys.argv:  # else nobody was there yet to be told
-        server.publish(Stopping(failed=False, reason="Ended as asked."))
+        server.publish(Stopping(failed=False, reason="Stopped as requested."))
     await server.close()
     if "fail" in sys.argv:
         raise UsageError("The model does not fit the settings.")

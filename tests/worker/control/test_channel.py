@@ -168,7 +168,7 @@ async def test_a_client_that_leaves_takes_its_calls_with_it(worker: Worker, tmp_
 async def test_errors_keep_their_class_and_bugs_are_logged(client: Client, caplog: pytest.LogCaptureFixture) -> None:
     for request, error, words in (
         (GetSettings(), UsageError, "Not like this"),
-        (Examine(), SapoError, r"bug.*ZeroDivisionError: oops"),
+        (Examine(), SapoError, r"internal error.*ZeroDivisionError: oops"),
         (ListTasks(), SapoError, "too many for one message"),
     ):
         with pytest.raises(error, match=words):
@@ -181,7 +181,7 @@ async def test_a_call_that_the_worker_gives_up_is_answered(worker: Worker, clien
     asking = asyncio.create_task(client.call(GetStatus()))
     await client.call(Pause())
     worker.starting.cancel()
-    with pytest.raises(NotRunning, match="is ending"):
+    with pytest.raises(NotRunning, match="The worker is stopping"):
         await asking
 
 
@@ -190,7 +190,7 @@ async def test_events_reach_those_who_want_them_until_the_end(worker: Worker, tm
     await listener.call(Pause())
     await quiet.call(Pause())
     worker.server.publish(Notice(level="info", text="hello"))
-    worker.server.publish(Stopping(failed=False, reason="Ended as asked."))
+    worker.server.publish(Stopping(failed=False, reason="Stopped as requested."))
     await worker.server.close()
     assert [type(event) async for event in listener.events()] == [Notice, Stopping]
     assert [event async for event in quiet.events()] == []
@@ -245,7 +245,7 @@ async def test_the_control_file_is_private_and_removed_at_exit(tmp_path: Path) -
 
 
 async def test_without_a_worker_the_client_says_so(tmp_path: Path) -> None:
-    with pytest.raises(NotRunning, match=r"No node runs in .* In a terminal: sapo-desktop run"):
+    with pytest.raises(NotRunning, match=r"No node is running in .* In a terminal: sapo-desktop run"):
         await connect(tmp_path)
 
 
@@ -253,7 +253,7 @@ async def test_what_a_killed_worker_left_is_replaced(client: Client, tmp_path: P
     control = DataFolder.open(tmp_path).control
     stale = {"port": 1, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
     (control / FILE).write_text(json.dumps(stale))
-    with pytest.raises(NotRunning, match="has ended"):
+    with pytest.raises(NotRunning, match="has stopped"):
         await connect(tmp_path)
 
     assert await client.call(Pause()) == Ok(text="paused")
@@ -330,7 +330,7 @@ async def test_something_else_on_the_port_is_not_taken_for_the_worker(tmp_path: 
         await connection.wait_closed()
 
     async with in_its_place(tmp_path, other):
-        with pytest.raises(ControlError, match="does not speak as a worker"):
+        with pytest.raises(ControlError, match="The program at the worker's port does not"):
             await connect(tmp_path)
 
 
@@ -439,7 +439,7 @@ async def test_calls_without_end_are_refused(worker: Worker, client: Client, mon
 
     calls = [asyncio.create_task(client.call(Evaluate())) for _ in range(channel.MAX_CALLS + 1)]
     await worker.waiting.wait()
-    with pytest.raises(ControlError, match="wait for some answers"):
+    with pytest.raises(ControlError, match="Wait for some answers"):
         await client.call(Evaluate())
     worker.go_on.set()
     await asyncio.gather(*calls)

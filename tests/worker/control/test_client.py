@@ -103,7 +103,7 @@ async def test_a_killed_worker_is_noticed_and_its_leavings_are_in_nobodys_way(fo
     waiting = asyncio.create_task(anext(client.events(), None))
     process.kill()
     assert await waiting is None
-    with pytest.raises(ControlError, match="worker has gone"):
+    with pytest.raises(ControlError, match="The worker has stopped"):
         await client.call(Pause())
     await client.close()
     process.wait()
@@ -250,7 +250,7 @@ async def test_what_ends_before_it_is_attached_to_says_why(folder: DataFolder, m
 
     monkeypatch.setattr(client_module, "connect", fail)
     with pytest.raises(UsageError, match=r"^The model does not fit the settings\.$"):
-        await start_and_connect(folder.root, ["fail"], module="a relay's")
+        await start_and_connect(folder.root, ["fail"], module="belongs to a relay")
     monkeypatch.undo()
 
 
@@ -258,6 +258,6 @@ def test_a_worker_that_found_the_disk_full_could_not_say_so_in_its_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = DataFolder.open(tmp_path)
-    assert "ended while it started" in str(_early_end(1, "", folder))
+    assert "The worker stopped while starting" in str(_early_end(1, "", folder))
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=0))
-    assert "is full; make room" in str(_early_end(1, "", folder))
+    assert "or use --data with another folder" in str(_early_end(1, "", folder))

@@ -22,16 +22,16 @@ def said(settings: Settings, key: str) -> str:
 @pytest.mark.parametrize(
     ("settings", "key", "expected"),
     [
-        (Settings(max_tokens=8192), "max_tokens", f"This model holds {STARTER.context} tokens"),
-        (Settings(memory_most=0.1), "memory_most", "memory_most leaves it"),
+        (Settings(max_tokens=8192), "max_tokens", f"This model has a context of {STARTER.context} tokens"),
+        (Settings(memory_most=0.1), "memory_most", "but memory_most leaves"),
         (Settings(generator="torch", trainer="none"), "trainer", "Set generator to llama.cpp"),
         (Settings(generator="remote"), "generator", "In silo nothing leaves this computer"),
-        (Settings(generator="remote", silo=False), "generator", "set remote_url"),
+        (Settings(generator="remote", silo=False), "generator", "Set remote_url"),
         (Settings(generator="remote"), "silo", "In silo nothing leaves this computer"),
-        (Settings(model="nowhere"), "model", "does not start by these settings"),
-        (Settings(hottest=40), "hottest", "It is 45 degrees now"),
-        (Settings(models_folder="/nowhere/models"), "models_folder", "cannot write in /"),
-        (Settings(remote_adapters="/nowhere/adapters"), "remote_adapters", "cannot write in /"),
+        (Settings(model="nowhere"), "model", "A node cannot start with these settings"),
+        (Settings(hottest=40), "hottest", "It is 45 °C now"),
+        (Settings(models_folder="/nowhere/models"), "models_folder", "cannot write to /"),
+        (Settings(remote_adapters="/nowhere/adapters"), "remote_adapters", "cannot write to /"),
     ],
 )
 def test_what_does_not_go_together_is_said_when_it_is_set(

@@ -91,5 +91,5 @@ async def test_what_this_computer_or_this_node_cannot_keep_is_refused_or_said(tm
     assert unstarted.settings(folder).changed == []
     for key, value in (("model", "nowhere"), ("tasks", "no-such-family"), ("generator", "remote")):
         reply = await unstarted.answer(folder, SetSettings(values={key: value}))
-        assert isinstance(reply, Ok) and "does not start by these settings" in str(reply.advice), key
+        assert isinstance(reply, Ok) and "A node cannot start with these settings" in str(reply.advice), key
         await unstarted.answer(folder, ResetSettings(keys=[key]))

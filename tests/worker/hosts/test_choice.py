@@ -107,9 +107,9 @@ def test_a_gguf_file_learns_where_the_trainer_computes_its_kind(tmp_path: Path) 
         (FOLDER, {"trainer": "none", "generator": "torch"}, "llama.cpp answers"),
         (FOLDER, {"method": "full", "generator": "llama.cpp"}, "Set method to lora"),
         (FOLDER, REMOTE | {"silo": True}, "In silo nothing leaves this computer"),
-        (FOLDER, REMOTE | {"remote_url": ""}, "set remote_url"),
+        (FOLDER, REMOTE | {"remote_url": ""}, "Set remote_url"),
         (FOLDER, REMOTE | {"trainer": "torch"}, "Set remote_adapters"),
-        (FOLDER, LEARNS | {"method": "full"}, "LoRA adapter, not all weights"),
+        (FOLDER, LEARNS | {"method": "full"}, "but not all weights"),
         (FILE, REMOTE, "model folder"),
     ],
 )
@@ -129,7 +129,7 @@ def test_models_are_found_by_name_folder_and_file(tmp_path: Path) -> None:
     starter = find_model("starter", tmp_path)
     assert starter.parameters > 10**6 and not starter.is_gguf
     file = tmp_path / "m.gguf"
-    with pytest.raises(ModelError, match="is not there"):
+    with pytest.raises(ModelError, match="is missing"):
         find_model(str(file), tmp_path)
     file.write_bytes(gguf())
     assert find_model(str(file), tmp_path).is_gguf

@@ -76,7 +76,7 @@ class BusyHost(CalledHost):
         assert isinstance(request, Generate) and self.state == "live"
         self.asides += 1
         if self.gives_up:
-            raise HostCancelled("The work was given up on purpose.")
+            raise HostCancelled("The work was cancelled on purpose.")
         return generated(request.prompts, 1, 1)
 
 
@@ -207,7 +207,7 @@ async def test_of_a_checkpoint_of_another_version_the_next_round_is_answered_ane
 async def test_answers_that_cannot_be_read_are_said(tmp_path: Path) -> None:
     engine, _ = await overlapping()
     (tmp_path / ahead.FILE).mkdir()
-    with pytest.raises(CheckpointError, match="made ahead could not be read"):
+    with pytest.raises(CheckpointError, match="The saved answers could not be read"):
         await engine.restore(tmp_path)
 
 
@@ -326,7 +326,7 @@ async def test_where_the_card_cannot_be_used_the_processor_computes_and_that_is_
     await engine.load(None)
     assert [(load.device, load.dtype) for load in host.loads] == [("cuda", "bfloat16"), ("cpu", "float32")]
     assert [str(text) for text in engine.said] == [
-        "The card cannot be computed on (error 304). So the processor computes."
+        "The card cannot be computed on (error 304). So the processor is used."
     ]
     await engine.load(None)
     assert [load.device for load in host.loads[2:]] == ["cpu"], "it is not tried at every load"

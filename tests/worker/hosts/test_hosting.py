@@ -144,7 +144,7 @@ async def test_a_host_that_is_started_again_while_it_is_to_sleep_sleeps(host: Ho
 
 async def test_a_host_that_was_closed_is_not_started_again(host: Host) -> None:
     await host.close()
-    with pytest.raises(HostDied, match=r"^The hosted_service was ended\.$"):
+    with pytest.raises(HostDied, match=r"^The hosted_service was stopped\.$"):
         await host.restart()
     assert host.pid is None
 
@@ -165,7 +165,7 @@ async def test_a_host_that_is_closed_while_its_process_is_made_leaves_none(
     await made.wait()
     await host.close()
     goes_on.set()
-    with pytest.raises(HostDied, match="was ended"):
+    with pytest.raises(HostDied, match="was stopped"):
         await starting
     assert host.pid is None
 
@@ -237,8 +237,8 @@ async def test_one_that_was_killed_while_it_had_nothing_to_do_says_so_when_it_is
 @pytest.mark.parametrize(
     ("counter", "words"),
     [
-        ((hosting.processes, "memory_kills"), "as the computer ran out of memory"),
-        ((hosting.ceiling, "times_reached"), "went over the memory that you allow"),
+        ((hosting.processes, "memory_kills"), "because the computer ran out of memory"),
+        ((hosting.ceiling, "times_reached"), "because this node exceeded the memory that you"),
     ],
     ids=["kernel", "limit"],
 )
@@ -247,7 +247,7 @@ async def test_kill_9_is_noticed_at_once_and_is_one_for_memory_where_that_was_co
 ) -> None:
     count = 1  # of other processes, days ago
     monkeypatch.setattr(*counter, lambda: count)
-    for more, said in ((1, words), (0, "SIGKILL.*maybe the computer ran out of memory")):
+    for more, said in ((1, words), (0, "SIGKILL.*perhaps because the computer ran out of memory")):
         task = await until_working(host, tiny().Work(), timeout=None)
         assert host.pid is not None
         count += more
@@ -298,7 +298,7 @@ async def test_errors_keep_their_class(tmp_path: Path, how: str, error: type[Exc
 
 @pytest.mark.parametrize("how", ["garbage", "wrong type"])
 async def test_what_cannot_be_read_ends_the_host(host: Host, how: str) -> None:
-    with pytest.raises(HostError, match="cannot be read"):
+    with pytest.raises(HostError, match="unreadable"):
         await host.call(tiny().Break(how), timeout=30)
     assert host.pid is None
 
@@ -412,7 +412,7 @@ async def test_a_starved_host_that_loads_is_waited_for(tmp_path: Path, monkeypat
         monkeypatch.setattr(hosting, "look", lambda pid, at, loading: Sight(at, Effort(9.0, 0), 0.0, Processors(0, 1)))
         with pytest.raises(HostTimeout, match="did nothing for"):
             await loading
-    assert said == ["The computer is busy: other programs take 100% of its processors, so starting takes longer."]
+    assert said == ["The computer is busy: other programs use 100% of its processors, so starting takes longer."]
 
 
 async def test_a_host_that_computes_is_ended_only_where_it_does_nothing(

@@ -129,9 +129,7 @@ def test_a_measurement_that_no_disk_takes_holds_until_the_node_ends(large: Engin
     scene = Scene(6000, cache=tmp_path / "not there")
     assert [scene.fit(large).dtype for _ in range(2)] == ["bfloat16"] * 2
     assert len(scene.measured) == 1
-    assert [str(text).startswith("What was measured of the processor could not be kept") for text in scene.said] == [
-        True
-    ]
+    assert [str(text).startswith("The processor's measured speed could not be saved") for text in scene.said] == [True]
 
 
 def test_the_starter_computes_in_float32_unmeasured() -> None:
@@ -166,7 +164,7 @@ def test_answers_are_shortened_and_it_is_said() -> None:
     assert scene.settings.max_tokens < 512
     assert (
         str(scene.said[-1])
-        == f"Not enough memory for longer answers: they are cut at {scene.settings.max_tokens} tokens."
+        == f"There is not enough memory for longer answers, so they are cut at {scene.settings.max_tokens} tokens."
     )
     before = list(scene.said)
     scene.fit(asked())

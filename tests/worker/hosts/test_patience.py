@@ -70,7 +70,7 @@ def test_a_busy_computer_is_said_once_and_only_where_others_are_busy() -> None:
     assert patience.busy(sight(10, 1.0, node=2.0, busy=20.0)) is None, "it has not taken long yet"
     late = sight(20, 2.0, node=4.0, busy=40.0)
     said = patience.busy(late)
-    assert said is not None and "other programs take 90% of its processors" in str(said)
+    assert said is not None and "other programs use 90% of its processors" in str(said)
     assert patience.busy(late) is None
 
     own = Patience(180.0, loading=True)

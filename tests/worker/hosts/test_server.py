@@ -106,7 +106,7 @@ async def test_a_full_disk_is_said_where_an_adapter_is_handed_over(
 
 def test_a_server_that_takes_no_adapter_is_found_out_before_the_trainer_loads(tmp_path: Path) -> None:
     remote = Remote(tmp_path, learns=False)
-    with pytest.raises(AdapterRefused, match="Empty remote_adapters"):
+    with pytest.raises(AdapterRefused, match="Set remote_adapters to empty"):
         remote.load()
     assert remote.trainer.kinds() == []
 

@@ -25,7 +25,7 @@ async def test_who_asks_for_a_peer_that_blocked_this_node_is_linked_once_it_is_l
 async def test_a_peer_that_answers_and_then_refuses_the_key_is_said_to_refuse_it() -> None:
     async with nodes(2) as (alice, bob):
         bob.network.exchange.blocked = frozenset({alice.signer.key})
-        with pytest.raises(UsageError, match="answers, and takes no link: it refuses this node's key"):
+        with pytest.raises(UsageError, match="answers but does not accept a link: it refuses this node's key"):
             await greet(alice.network, str(bob.address()), "")
 
 
@@ -35,5 +35,7 @@ async def test_a_peer_that_proves_its_key_and_then_says_nothing_takes_no_link(mo
     # No ping is answered.
     monkeypatch.setattr(Session, "_say", lambda self, one: None if isinstance(one, m.Pong) else say(self, one))
     async with nodes(2) as (alice, bob):
-        with pytest.raises(UsageError, match="answers, and takes no link: one of the two was silent for too long"):
+        with pytest.raises(
+            UsageError, match="answers but does not accept a link: one of the two was silent for too long"
+        ):
             await greet(alice.network, str(bob.address()), "")

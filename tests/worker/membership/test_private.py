@@ -128,7 +128,7 @@ def test_an_invite_to_this_computer_or_a_local_network_asks_first() -> None:
 
 
 def test_an_address_that_cannot_be_dialled_is_refused() -> None:
-    with pytest.raises(UsageError, match="written like"):
+    with pytest.raises(UsageError, match="Write an address like"):
         joined(Settings(), Invite(SWARM, ("javascript:alert(1)",)), ALICE.key, NOW)
 
 
@@ -180,7 +180,7 @@ async def test_a_swarm_is_founded_and_a_newcomer_let_in_by_link(tmp_path: Path, 
     settings = newcomer.settings
     assert members_of(settings.swarm, settings.admission, bytes.fromhex(shown.key), time.time()) is not None
 
-    with pytest.raises(UsageError, match="No private swarm was founded here"):
+    with pytest.raises(UsageError, match="This node did not found a private swarm"):
         await newcomer.handle(AdmitPeer(key=shown.key))
     before = newcomer.settings
     other = await link_of(founder, AdmitPeer(key="ab" * 32))
@@ -350,7 +350,7 @@ async def test_the_passphrase_can_be_changed(tmp_path: Path, ring: Memory, monke
     monkeypatch.delenv("SAPO_PASSPHRASE", raising=False)
     first = await identity_of(node(tmp_path), ChangeIdentity(action="protect", passphrase="correct horse"))
     again = node(tmp_path)
-    with pytest.raises(PassphraseNeeded, match="closed"):
+    with pytest.raises(PassphraseNeeded, match="locked"):
         await again.handle(ChangeIdentity(action="protect", passphrase="another horse"))
     assert await again.handle(ChangeIdentity(action="unlock", passphrase="correct horse")) == first
     assert await again.handle(ChangeIdentity(action="protect", passphrase="another horse")) == first

@@ -152,7 +152,7 @@ async def test_while_the_keyring_waits_for_its_password_the_reason_is_shown_and_
     monkeypatch.setattr(side.identity, "identify", identify)
     monkeypatch.setattr(side_module, "late_call", lambda: None if question.done() else question)
     await side.follow(Settings(silo=False))
-    await until(lambda: "once the keyring is open" in str(side.reason))
+    await until(lambda: "once the keyring is unlocked" in str(side.reason))
     assert side.info().state == "failed" and "It waits for its password." in str(side.reason)
     if answered:
         question.set_result(None)

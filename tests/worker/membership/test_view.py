@@ -31,22 +31,22 @@ def test_both_ends_of_a_key_that_is_used_twice_say_so() -> None:
     mesh.wait(60)
     for peer in (first, second):
         said = str(*notices(peer.exchange))
-        assert said.startswith(USED_TWICE.template) and said.endswith("identity new") and "1 peer says so" in said
+        assert said.startswith(USED_TWICE.template) and said.endswith("identity new") and "1 peer reports this" in said
     said = str(*notices(relay.exchange))
-    assert "each key has one quota" in said
+    assert "Each key has one quota" in said
 
 
 @pytest.mark.parametrize(
     ("peers", "words"),
     [
-        ((), "Name one"),
-        (("a.example",), "nothing answers at wss://a.example:8765. Training"),
-        (("a.example", "b.example", "c.example"), "nothing answers at wss://a.example:8765 and 2 other addresses."),
+        ((), "Add the address"),
+        (("a.example",), "wss://a.example:8765 does not answer. Training"),
+        (("a.example", "b.example", "c.example"), "wss://a.example:8765 and 2 other addresses do not answer."),
     ],
 )
 def test_where_peers_are_named_it_says_who_does_not_answer(peers: tuple[str, ...], words: str) -> None:
     said = str(nobody([Address(peer, 8765) for peer in peers], lan=False))
-    assert words in said and ("Name one" in said) == (not peers)
+    assert words in said and ("Add the address" in said) == (not peers)
     assert not peers or said.endswith("sapo-desktop peers test wss://a.example:8765")
 
 
@@ -67,9 +67,9 @@ def test_sources_that_most_was_drawn_from_are_named() -> None:
     assert warnings(links, {VISITS: 0.9}, one_source=False, drawn=16) == []
     (said,) = warnings(links, shares, one_source=False, drawn=16)
     key = one.signer.key.hex()[:16]
-    assert str(said).startswith(f"75% of the groups drawn lately came from one source ({key}): ")
+    assert str(said).startswith(f"75% of the recently used groups came from one source ({key}). ")
     (said,) = warnings(links[1:], shares, one_source=False, drawn=16)
-    assert "came from one source: " in str(said), "the link it came over has gone"
+    assert "% of the recently used groups came from" in str(said), "the link it came over has gone"
 
 
 def test_a_link_is_shown_with_its_latency_and_its_share_of_what_was_drawn() -> None:
@@ -112,20 +112,20 @@ def test_who_refuses_this_node_is_named_until_it_is_linked() -> None:
 @pytest.mark.parametrize("words", ["This version is unsafe: get the fix at example.com", "unsafe \u202e words", ""])
 def test_a_peers_own_words_are_never_repeated_as_this_programs(words: str) -> None:
     (said,) = map(str, sent_away({Address("relay.example", 1): Closed(words, 0, True)}, []).values())
-    assert said == f"wss://relay.example:1 answers, and takes no link: {parting_words('')}."
+    assert said == f"wss://relay.example:1 answers but does not accept a link: {parting_words('')}."
     assert "without a known reason" in said and "unsafe" not in said
 
 
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
-        ("making room for others", "gave its place"),
+        ("making room for others", "made room for others"),
         ("silent for too long", "silent"),
         ("handshake: too slow", "took too long"),
         ("handshake: malformed", "do not understand"),
         ("the admission to this private swarm has ended", "admission"),
-        ("shut out: malformed", "shut this node out"),
-        ("too many faults, the last: overdrawn", "shut this node out"),
+        ("shut out: malformed", "it banned this node for a while"),
+        ("too many faults, the last: overdrawn", "it banned this node for a while"),
         ("linked already", "linked already"),
     ],
 )

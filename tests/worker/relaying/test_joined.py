@@ -28,7 +28,9 @@ def test_a_list_of_bans_may_have_remarks(tmp_path: Path) -> None:
 def test_a_line_that_is_no_key_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "bans"
     path.write_text(f"{'ab' * 32}  # a flood\n\n{line}\n", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"Line 3 of .*bans is no key.*64 hex digits. In a terminal: .* peers --json"):
+    with pytest.raises(
+        UsageError, match=r"Line 3 of .*bans is not a key.*64 hex digits. In a terminal: .* peers --json"
+    ):
         read_bans(str(path))
     with pytest.raises(UsageError, match="cannot be read"):
         read_bans(str(tmp_path / "none"))

@@ -61,9 +61,9 @@ def test_names(store: CheckpointStore) -> None:
     for number in (1, 2, 3):
         write(store, number)
     assert [c.number for name in ("last", "1") if (c := store.get(name))] == [3, 1]
-    with pytest.raises(CheckpointError, match="no checkpoint 9; there are: 1, 2, 3"):
+    with pytest.raises(CheckpointError, match=r"no checkpoint 9\. There are 1, 2, 3"):
         store.get("9")
-    with pytest.raises(CheckpointError, match="say base, best, last or a number"):
+    with pytest.raises(CheckpointError, match="last or a number"):
         store.get("../x")
 
 

@@ -13,7 +13,7 @@ def test_a_newer_database_is_refused_and_stays(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     Database(path, 0, (*STEPS, "CREATE TABLE more (x);")).close()
     newest = OLDEST + len(STEPS)
-    versions = f"version {newest + 1}, this one knows {newest}"
+    versions = f"version {newest + 1}; this one knows {newest}"
     with pytest.raises(HistoryError, match=f"newer SAPO Desktop.*{versions}"):
         Database(path, 0)
     assert [p.name for p in tmp_path.iterdir()] == ["history.db"]

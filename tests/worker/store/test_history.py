@@ -160,7 +160,7 @@ def test_a_kill_between_checkpoint_and_its_row_is_repaired_and_without_a_checkpo
 
 def test_a_round_counts_once(run: int, history: History) -> None:
     record(history, run, 1)
-    with pytest.raises(HistoryError, match="Round 1 is in the history already"):
+    with pytest.raises(HistoryError, match="Round 1 is already in the history"):
         record(history, run, 1)
     assert len(history.rollouts().items) == 4
 
@@ -350,7 +350,7 @@ def test_a_full_disk_is_explained_and_leaves_what_was_there(run: int, history: H
     with history._database.reading() as db:
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {pages + 1}")
-    with pytest.raises(HistoryError, match=r"full.*free some space"):
+    with pytest.raises(HistoryError, match=r"full.*Free some space"):
         record(history, run, 2, text="x" * 100_000)
     assert [r.round for r in history.rounds().rounds] == [1]
     with history._database.reading() as db:

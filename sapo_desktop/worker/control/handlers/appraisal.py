@@ -51,7 +51,7 @@ from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.store.played import last_played
 
 NOT_BUILT = sentence(
-    "llama.cpp is not built here; it answers where memory is too short to learn. To build it: "
+    "llama.cpp is not built here. It answers when memory is too short to learn. To build it: "
     "python3 installers/bootstrap.py llama"
 )
 _MOVES = 0.1
@@ -60,7 +60,9 @@ ROUNDS = 10
 _MEASURED = "smollm2-135m"
 """The model at whose width the processor is measured: the smallest that people have."""
 _MEASURING_SECONDS = 40.0
-NO_PACK = sentence("Nothing learns here before the engine pack is there.", in_terminal="sapo-desktop engine install")
+NO_PACK = sentence(
+    "Nothing can be trained here until the engine pack is installed.", in_terminal="sapo-desktop engine install"
+)
 
 
 class Steady:

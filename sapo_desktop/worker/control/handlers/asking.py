@@ -50,7 +50,7 @@ class Asking:
 
     async def ask(self, request: Ask) -> Asked:
         if not request.question.strip():
-            raise UsageError(sentence("Ask a question: the text is empty."))
+            raise UsageError(sentence("The question is empty. Enter one."))
         started = self._now()
         prompt = await self._prompt(free_question(request.question), request.turns)
         told = self._told(request.stream)
@@ -99,7 +99,7 @@ class Asking:
         seed = self._random.getrandbits(63) if seed is None else seed
         question = (await self._node.examiner.set_questions([QuestionRef(task=task, seed=seed)]))[0]
         if question is None:
-            raise TaskError("{task} has no question for seed {seed}; try another one.", task=task, seed=str(seed))
+            raise TaskError("{task} has no question for seed {seed}. Try another one.", task=task, seed=str(seed))
         return question
 
     async def _prompt(self, question: Question, turns: Sequence[Exchange] = ()) -> Prompt:
@@ -155,8 +155,8 @@ def no_room(tokens: int, context: int, *, chat: bool) -> ContextFull:
             context=context,
         )
     return ContextFull(
-        "The question has {tokens} tokens and leaves no room for an answer: this model reads {context} at "
-        "once. Shorten it, or choose a model that reads more.",
+        "The question has {tokens} tokens and leaves no room for an answer: this model has a context "
+        "of {context}. Shorten it, or choose a model with a longer context.",
         tokens=tokens,
         context=context,
     )

@@ -143,7 +143,7 @@ class HumanAnswers:
         else:
             return member, sentence(
                 "Your answer is published with {count} of the model's, under this node's key {key}, in the "
-                "public domain (CC0): anyone may keep it and pass it on, and it cannot be withdrawn.",
+                "public domain (CC0). Anyone may keep it and pass it on, and it cannot be withdrawn.",
                 count=self._answers - 1,
                 key=member.key.hex()[:16],
             )
@@ -173,7 +173,7 @@ class HumanAnswers:
     def _waiting(self, name: str) -> _Posed:
         self._forget_late()
         if name not in self._posed:
-            raise UsageError(sentence("This question was answered already, or its time is over: ask for another one."))
+            raise UsageError(sentence("This question was answered already, or its time is up. Ask for another one."))
         return self._posed[name]
 
     def _forget_late(self) -> None:
@@ -215,24 +215,24 @@ def written(answer: str, reasoning: str, grammar: str) -> str:
         UsageError: it is empty, too long, holds signs that may not travel, or more than one span.
     """
     if len(answer) + len(reasoning) > limits.MAX_ANSWER:
-        raise UsageError("An answer has at most {most} characters with its reasoning.", most=limits.MAX_ANSWER)
+        raise UsageError(
+            "An answer including its reasoning may have at most {most} characters.", most=limits.MAX_ANSWER
+        )
     answer, reasoning = answer.strip(), reasoning.strip()
     if not answer:
-        raise UsageError(sentence("The answer is empty: write one."))
+        raise UsageError(sentence("The answer is empty. Write one."))
     text = answer if OPEN in answer or CLOSE in answer else f"{OPEN}{answer}{CLOSE}"
     text = f"{reasoning}\n{text}" if reasoning else text
     if text.count(OPEN) != 1 or text.count(CLOSE) != 1 or not text.endswith(CLOSE):
-        raise UsageError(
-            "One answer, at the end: write it without {opening} and {closing}.", opening=OPEN, closing=CLOSE
-        )
+        raise UsageError("Give one answer at the end, without {opening} and {closing}.", opening=OPEN, closing=CLOSE)
     if text.find(OPEN) > SHORTEST_REASONING:
         raise UsageError(
-            "Reasoning has at most {most} characters, so that every node takes it.", most=SHORTEST_REASONING - 1
+            "Reasoning may have at most {most} characters, so that every node accepts it.", most=SHORTEST_REASONING - 1
         )
     if not may_be_shared(text) or not belongs(text, grammar):
         raise UsageError(
-            "Only letters, digits and arithmetic signs may stand in an answer, in at most {most} "
-            "bytes. Type it again without others.",
+            "An answer may contain only letters, digits and arithmetic symbols, in at most {most} bytes. "
+            "Enter it again without others.",
             most=limits.MAX_ANSWER,
         )
     return text
@@ -248,16 +248,16 @@ def _note(posed: _Posed, *, shared: bool, learned: bool) -> Text:
     if posed.member is not None and not shared:
         notes.append(
             sentence(
-                "It was not shared: this node left the swarm meanwhile, or consent was taken back, or one of "
-                "the model's answers beside it cannot be shared."
+                "It was not shared: this node left the swarm, or you withdrew consent, or one of the model's "
+                "answers to the same question cannot be shared."
             )
         )
     if not learned:
         notes.append(
             sentence(
                 "The model does not learn from it. Either no answer to this question can be read in it, or "
-                "it is longer than the model's own may be, or too many others wait for a round, or this node "
-                "does not train."
+                "it is longer than the model's answers may be, or too many others wait for a round, or this "
+                "node does not train."
             )
         )
     return joined(notes) if notes else ""

@@ -65,7 +65,7 @@ class ModelRequests:
             return Ok(text=sentence("Nothing is being downloaded or imported."))
         name = self._working.model
         await self.close()
-        return Ok(text=sentence("{model}: cancelled. Complete files of a download are kept.", model=name))
+        return Ok(text=sentence("{model}: cancelled. Completely downloaded files are kept.", model=name))
 
     async def remove(self, request: models.RemoveModel) -> models.ModelRemoved:
         librarian.check_unused(self._settings(), request.name)
@@ -96,7 +96,7 @@ class ModelRequests:
         hub = librarian.endpoint()
         if request.token is None:
             if await asyncio.to_thread(hub_token.forget, hub):
-                return Ok(text=sentence("The token for {hub} is forgotten.", hub=hub))
+                return Ok(text=sentence("The token for {hub} was deleted.", hub=hub))
             return Ok(text=sentence("There was no token for {hub}.", hub=hub))
         await asyncio.to_thread(hub_token.keep, hub, request.token)
         return Ok(text=sentence("The token for {hub} is in this computer's keyring.", hub=hub))
@@ -128,7 +128,7 @@ class ModelRequests:
         if self._working is not None:
             work.close()
             raise UsageError(
-                "{model} is under way: wait for it, or cancel it.",
+                "{model} is still downloading or importing. Wait for it, or cancel it.",
                 in_terminal="sapo-desktop models cancel",
                 model=self._working.model,
             )

@@ -24,8 +24,8 @@ from sapo_desktop.worker.node import Node
 
 _SHOWN = 3
 """Questions of a file that was only read."""
-_WHEN = sentence("The node takes it up now, or once its current round is done.")
-_LATER = sentence("Whether its questions fit into the model is checked once the node takes it up.")
+_WHEN = sentence("It takes effect now, or after the node's current round.")
+_LATER = sentence("The node checks whether its questions fit into the model once it uses the file.")
 _PATIENCE, _LOOK_AGAIN = 20.0, 0.1
 """Seconds that the model's work is waited for, and between two looks."""
 
@@ -76,13 +76,13 @@ class OwnTaskRequests:
     async def remove(self, request: RemoveTasks) -> Ok:
         await asyncio.to_thread(self._remove, request.name)
         self._changed()
-        return Ok(text=joined([sentence("{name} is removed.", name=request.name), _WHEN]))
+        return Ok(text=joined([sentence("{name} was removed.", name=request.name), _WHEN]))
 
     def _read(self, path: Path, how: How) -> tuple[OwnFile, bytes]:
         """The file, and the content of its copy."""
         if not path.is_absolute() or path.suffix.lower() not in SUFFIXES:
             raise UsageError(
-                "{file} cannot be added: own tasks are one of {kinds}.", file=path.name, kinds=", ".join(SUFFIXES)
+                "{file} cannot be added. Own tasks must be one of {kinds}.", file=path.name, kinds=", ".join(SUFFIXES)
             )
         taken = {one.name for one in self._catalogue.shipped().families}
         found = parse_file(path.name, own.read_file(path), taken, how)
@@ -92,7 +92,7 @@ class OwnTaskRequests:
 
     def _add(self, path: Path, how: How) -> OwnFile:
         found, content = self._read(path, how)
-        with disk_errors_as(TaskError, sentence("The own tasks cannot be kept")):
+        with disk_errors_as(TaskError, sentence("Your own tasks could not be saved")):
             self._folder.mkdir(exist_ok=True)
             before = self._same(found.family.name)
             kept = self._folder / (found.family.name + SUFFIXES[0])
@@ -124,13 +124,13 @@ class OwnTaskRequests:
         # By the list, so that no name leads out of the folder.
         found = next((file for file in own.own_files(self._folder) if file.stem == name), None)
         if found is None:
-            raise UsageError("There are no own tasks {name}.", in_terminal="sapo-desktop tasks list", name=name)
+            raise UsageError("There are no own tasks named {name}.", in_terminal="sapo-desktop tasks list", name=name)
         if name in (family_of(word.strip()) for word in self._node.settings.tasks.split(",")):
             raise UsageError(
-                "{name} is among the tasks that are practised (the setting `tasks`): take it out there first.",
+                "{name} is one of the tasks in training (the setting `tasks`). Remove it there first.",
                 name=name,
             )
-        with disk_errors_as(TaskError, sentence("The own tasks cannot be removed")):
+        with disk_errors_as(TaskError, sentence("Your own tasks could not be removed")):
             found.unlink(missing_ok=True)
 
 
@@ -140,8 +140,9 @@ def _said(found: OwnFile) -> list[Text]:
     validation, test = held_out_counts(family.name, [row.question for row in found.rows])
     said: list[Text] = [
         sentence(
-            "{name}: {count} questions ({levels}). Answers are read as {form}: {examples}. Never trained on: "
-            "{validation} for the score while learning, {test} for the final one, and 1 to be shown as an example.",
+            "{name}: {count} questions ({levels}). Answers are read as {form}: {examples}. Held out: "
+            "{validation} for the score during training, {test} for the final score, and 1 to show as an "
+            "example.",
             name=family.name,
             count=len(found.rows),
             levels=", ".join(level.name for level in family.levels),
@@ -152,16 +153,16 @@ def _said(found: OwnFile) -> list[Text]:
         )
     ]
     if not found.table.encoding.startswith("utf"):
-        said.append(sentence("Letters are read as {encoding}.", encoding=found.table.encoding))
+        said.append(sentence("The text is read as {encoding}.", encoding=found.table.encoding))
     if found.table.ignored:
-        said.append(sentence("Columns that are not used: {names}.", names=", ".join(found.table.ignored)))
+        said.append(sentence("Columns that are ignored: {names}.", names=", ".join(found.table.ignored)))
     repeated = len(found.table.rows) - len(found.rows)
     if repeated:
-        said.append(sentence("Rows that repeat another one and are left out: {count}.", count=repeated))
+        said.append(sentence("Rows that repeat another row and are left out: {count}.", count=repeated))
     said += notes(found.rows, reading)
     said += [
         sentence(
-            "More than a fifth of the level {level} has one and the same answer, so its groups are not shared.",
+            "More than a fifth of the questions at level {level} have the same answer, so its groups are not shared.",
             level=level.name,
         )
         for level in family.levels

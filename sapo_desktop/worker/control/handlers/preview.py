@@ -113,8 +113,8 @@ class Preview:
                 return group
         raise SapoError(
             sentence(
-                "None of these answers can be shared: they have characters or lengths that peers refuse. Try "
-                "again after the next round."
+                "None of these answers can be shared: peers refuse their characters or lengths. Try again "
+                "after the next round."
             )
         )
 
@@ -174,7 +174,10 @@ class Preview:
             if may_travel(group, self._taken):
                 return group
         raise SapoError(
-            sentence("There is nothing to show yet: the model is not loaded, and no answer of it is kept. Wait.")
+            sentence(
+                "There is nothing to show yet: the model is not loaded, and none of its answers is saved. "
+                "Wait a moment."
+            )
         )
 
 

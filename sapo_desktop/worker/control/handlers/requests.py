@@ -173,7 +173,7 @@ class Requests:
         except asyncio.CancelledError:
             if own not in self._given_up or own.uncancel():  # whoever asked has gone
                 raise
-            text = sentence("The node restarts, so this was given up: ask again once it has started.")
+            text = sentence("The node restarts, so this request was cancelled. Ask again once it has started.")
             raise SapoError(text) from None
         finally:
             self._asking.discard(own)
@@ -263,10 +263,10 @@ class Requests:
         if request.finish_round and self._node.gate.state in (NodeState.WORKING, NodeState.FINISHING):
             self._node.orders.end(self._quit)
             return replies.Ok(
-                text=sentence("Finishing round {round}, then ending.", round=str(self._node.counters.round + 1))
+                text=sentence("Finishing round {round}, then stopping.", round=str(self._node.counters.round + 1))
             )
         self._quit()
-        return replies.Ok(text=sentence("Ending."))
+        return replies.Ok(text=sentence("Stopping."))
 
     # -- the swarm -----------------------------------------------------------------------------------------
 
@@ -315,7 +315,7 @@ class Requests:
         written = await self._node.roll_back(request.to)
         return replies.Ok(
             text=sentence(
-                "Back at {name}; kept as checkpoint {number}. Rounds count on.",
+                "Went back to {name}, saved as checkpoint {number}. Round numbers continue.",
                 name=request.to,
                 number=str(written.number),
             )

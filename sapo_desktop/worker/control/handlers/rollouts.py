@@ -79,11 +79,11 @@ def _writing(path: Path, *, replace: bool) -> Iterator[TextIO]:
         is_claimed = False
     except FileExistsError as error:
         raise UsageError(
-            "{path} is there already: choose another name, or have it replaced.", path=str(path)
+            "{path} exists already. Choose another name, or allow replacing it.", path=str(path)
         ) from error
     except OSError as error:
         raise SapoError(
-            "{path} could not be written: {error}. Name another file.",
+            "{path} could not be written: {error}. Choose another file.",
             path=str(path),
             error=error.strerror or str(error),
         ) from error

@@ -209,19 +209,20 @@ class SettingsRequests:
         late = self._differing(keys & NEEDS_RENEWAL)
         notes: list[Text] = []
         if late and self._node.gate.is_open and not at_once:
-            notes.append(sentence("{settings}: taken up once the current round is done.", settings=", ".join(late)))
+            notes.append(sentence("{settings}: takes effect after the current round.", settings=", ".join(late)))
         elif late:
-            notes.append(sentence("{settings}: taken up now.", settings=", ".join(late)))
+            notes.append(sentence("{settings}: takes effect now.", settings=", ".join(late)))
         if self._differing(keys & {_PRIORITY}):
             notes.append(
                 sentence(
-                    "{setting}: from the next start on, as this system lets no running program take back its priority.",
+                    "{setting}: takes effect at the next start, because this system does not let a running "
+                    "program raise its priority.",
                     setting=_PRIORITY,
                 )
             )
         if overridden := sorted(keys & set(self._overrides)):
             names = ", ".join(overridden)
-            notes.append(sentence("{settings}: this run keeps what its command line said.", settings=names))
+            notes.append(sentence("{settings}: this run keeps the values from its command line.", settings=names))
         return notes
 
     def _differing(self, keys: set[str] | frozenset[str]) -> list[str]:

@@ -35,7 +35,7 @@ from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.membership.view import SESSION_IDENTITY
 
 LEFT_IN_KEYRING = sentence(
-    "The keyring does not open, so this is a new identity. The old key in the keyring is no longer used."
+    "The keyring is locked, so this is a new identity. The old key in the keyring is no longer used."
 )
 
 
@@ -79,7 +79,7 @@ class SwarmRequests:
             notes = [private_swarm.how_to_be_admitted(key), *notes]
         if who.where == "session":
             notes = [*notes, SESSION_IDENTITY]
-        said = sentence("This node goes to the private swarm {key}.", key=link.swarm)
+        said = sentence("This node will join the private swarm {key}.", key=link.swarm)
         return Ok(text=joined([said, *notes]))
 
     async def _move(self, values: Mapping[str, str]) -> list[Text]:
@@ -87,7 +87,7 @@ class SwarmRequests:
         await self._settings.keep_for_good(values)
         if not self._settings.in_force.silo:
             return []
-        return [sentence("It is in silo until you switch that off.", in_terminal="sapo-desktop silo off")]
+        return [sentence("It is in silo until you switch silo off.", in_terminal="sapo-desktop silo off")]
 
 
 class IdentityRequests:
@@ -154,7 +154,7 @@ class IdentityRequests:
         held = await self._held(given)
         if held.where == "file" and given is None:
             raise PassphraseNeeded(
-                sentence("The new key is kept where the old one is: give the passphrase of that file.")
+                sentence("The new key will be stored where the old one is. Enter the passphrase of that file.")
             )
         seed = identity.fresh_seed()
         shown = rotate(Signer(held.seed), Signer(seed).key, self._network(), time.time())
@@ -165,7 +165,7 @@ class IdentityRequests:
         held = await self._own.known(passphrase)
         if held is None:
             raise UsageError(
-                "There is no identity yet: it is made when the node first joins the swarm.",
+                "There is no identity yet. It is created when the node first joins the swarm.",
                 in_terminal="sapo-desktop identity show",
             )
         return held

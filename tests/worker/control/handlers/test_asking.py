@@ -100,7 +100,9 @@ async def test_a_question_that_fills_the_context_is_said_to(tmp_path: Path) -> N
     it.scene.engine.loaded = loaded(context=2)
     it.scene.engine.generate_with = no_room  # type: ignore[method-assign]
     for request in (it.asking.ask(Ask(question="1+1?")), it.asking.try_task(TryTask(task="gcd/easy", seed=3))):
-        with pytest.raises(UsageError, match=r"has 3 tokens and leaves no room for an answer: this model reads 2 at"):
+        with pytest.raises(
+            UsageError, match=r"has 3 tokens and leaves no room for an answer: this model has a context of 2"
+        ):
             await request
 
 

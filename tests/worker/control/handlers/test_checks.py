@@ -36,7 +36,7 @@ class Line:
     async def __call__(self, address: str) -> PeerAnswered:
         self.dialled.append(address)
         if address not in self.there:
-            raise UsageError(f"Nothing answers at {address}: check whether it is right.")
+            raise UsageError(f"{address} does not answer. Check whether it is right.")
         return PeerAnswered(key="ab" * 32, program="sapo-desktop/0.1.0", milliseconds=3.0)
 
 
@@ -44,7 +44,7 @@ class Line:
     ("there", "links", "state", "words"),
     [
         ((FIRST, SECOND), 2, "good", "2 of 2 named ones answer; 2 are linked."),
-        ((FIRST,), 1, "limited", "1 of 2 named ones answer; 1 is linked. Nothing answers at wss://second.example:8765"),
+        ((FIRST,), 1, "limited", "1 of 2 named ones answer; 1 is linked. wss://second.example:8765 does not answer"),
         ((), 1, "limited", "0 of 2"),
         ((), 0, "bad", "0 of 2 named ones answer; 0 are linked."),
     ],

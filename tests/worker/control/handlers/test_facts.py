@@ -137,7 +137,7 @@ async def test_facts_come_with_the_checks_of_the_node(asked: Asked) -> None:
 
 
 async def test_a_card_that_refuses_is_told_with_what_to_do(asked: Asked) -> None:
-    asked.engine.card_refused = "The card cannot be computed on. So the processor computes."
+    asked.engine.card_refused = "The card cannot be computed on. So the processor is used."
     node = (await asked.facts.facts(Examine())).checks[0]
     assert (node.name, node.state) == ("node", "limited")
     assert node.found.startswith(f"{asked.engine.card_refused} It answers") and "driver" in node.advice

@@ -198,7 +198,7 @@ async def test_a_family_alone_or_nothing_means_what_is_in_training(tmp_path: Pat
 async def test_a_person_can_not_choose_among_endless_questions(tmp_path: Path, seat: Seat) -> None:
 
     async with desk(tmp_path, seat.member) as it:
-        with pytest.raises(TaskError, match="name another task, or wait"):
+        with pytest.raises(TaskError, match="Choose another task"):
             for _ in range(9):
                 await it.pose()
 
@@ -219,7 +219,7 @@ async def test_after_its_slot_a_question_is_forgotten(tmp_path: Path, seat: Seat
         it.time = late.seconds - 1
         assert (await it.give(early, "1")).shared
         it.time = late.seconds + 1
-        with pytest.raises(UsageError, match="its time is over"):
+        with pytest.raises(UsageError, match="or its time is up"):
             await it.give(late, "1")
     assert len(seat.outlet.published) == 1
 
@@ -228,7 +228,7 @@ async def test_questions_that_nobody_answers_do_not_pile_up(tmp_path: Path) -> N
     async with desk(tmp_path) as it:
         posed = [await it.pose() for _ in range(MOST_POSED + 1)]
         assert len(it.human._posed) == MOST_POSED
-        with pytest.raises(UsageError, match="its time is over"):
+        with pytest.raises(UsageError, match="or its time is up"):
             await it.give(posed[0], "1")
         await it.give(posed[1], "1")
         it.time = 1201.0
@@ -245,16 +245,16 @@ async def test_questions_that_nobody_answers_do_not_pile_up(tmp_path: Path) -> N
         ("12", "x" * 10_000_000, "at most 4,096"),
         ("1" * 4090, "", "4,096 bytes"),
         ("12", "x" * 256, "at most 255"),
-        ("1\x1b[2J", "", "signs"),
-        ("1\x00", "", "signs"),
-        ("\u202e21", "", "signs"),
-        ("\ud800", "", "signs"),
-        ("двенадцать", "", "signs"),
-        ("12", "\u2066x", "signs"),
-        ("<answer>1</answer><answer>2</answer>", "", "One answer"),
-        ("<answer>1</answer> or 2", "", "One answer"),
-        ("1</answer>", "", "One answer"),
-        ("12", "<answer>12</answer>", "One answer"),
+        ("1\x1b[2J", "", "symbols"),
+        ("1\x00", "", "symbols"),
+        ("\u202e21", "", "symbols"),
+        ("\ud800", "", "symbols"),
+        ("двенадцать", "", "symbols"),
+        ("12", "\u2066x", "symbols"),
+        ("<answer>1</answer><answer>2</answer>", "", "Give one answer at the end"),
+        ("<answer>1</answer> or 2", "", "Give one answer at the end"),
+        ("1</answer>", "", "Give one answer at the end"),
+        ("12", "<answer>12</answer>", "Give one answer at the end"),
     ],
 )
 def test_what_may_not_travel_is_refused_with_a_sentence(answer: str, reasoning: str, said: str) -> None:

@@ -86,7 +86,7 @@ async def test_a_failure_is_told_with_its_kind(it: Library) -> None:
     it.events.clear()
     await it.requests.download(models.DownloadModel(model="o/small"))
     it.answer.set_exception(ZeroDivisionError("oops"))
-    assert "a bug (ZeroDivisionError" in str((await it.until(models.ModelFailed)).text)
+    assert "internal error (ZeroDivisionError" in str((await it.until(models.ModelFailed)).text)
 
 
 async def test_a_download_hears_of_the_rate_that_holds_now(it: Library) -> None:
@@ -106,7 +106,7 @@ async def test_a_download_hears_of_the_rate_that_holds_now(it: Library) -> None:
 async def test_one_at_a_time(it: Library) -> None:
     await it.requests.download(models.DownloadModel(model="o/small"))
     assert "already" in str((await it.requests.download(models.DownloadModel(model="o/small"))).text)
-    with pytest.raises(UsageError, match="o/small is under way"):
+    with pytest.raises(UsageError, match="o/small is still downloading"):
         await it.requests.import_(models.ImportModel(path="/x"))
     await it.until(models.ModelProgressed)
     assert len(it.asked) == 1
@@ -179,10 +179,10 @@ async def test_what_is_there_and_under_way_is_listed(it: Library) -> None:
 
 async def test_the_nodes_own_model_is_not_removed(it: Library) -> None:
     it.settings = msgspec.structs.replace(it.settings, model="small")
-    with pytest.raises(UsageError, match="this node's model"):
+    with pytest.raises(UsageError, match="is the model in use"):
         await it.requests.remove(models.RemoveModel(name="small"))
     it.settings = msgspec.structs.replace(it.settings, model="owner/small")
-    with pytest.raises(UsageError, match="this node's model"):
+    with pytest.raises(UsageError, match="is the model in use"):
         await it.requests.remove(models.RemoveModel(name="owner--small"))
     it.answer.set_result(Removed(name="other", bytes=5))
     assert (await it.requests.remove(models.RemoveModel(name="other"))).bytes == 5
@@ -196,6 +196,6 @@ async def test_a_token_is_kept_for_its_endpoint(it: Library, monkeypatch: pytest
     monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example")
     await it.requests.set_token(models.SetHubToken(token="hf_word_of_mine"))
     assert kept == {"https://mirror.example": "hf_word_of_mine"}
-    assert "forgotten" in str((await it.requests.set_token(models.SetHubToken(token=None))).text)
+    assert "deleted" in str((await it.requests.set_token(models.SetHubToken(token=None))).text)
     assert "no token" in str((await it.requests.set_token(models.SetHubToken(token=None))).text)
     assert "word" not in repr(models.SetHubToken(token="hf_word_of_mine"))

@@ -38,7 +38,7 @@ async def test_a_file_is_copied_and_removed_again(tmp_path: Path) -> None:
     assert "150 questions (easy, middle, hard)" in said and "a whole number" in said
     kept = (it.folder / EXAMPLE.name).read_text()
     assert kept == EXAMPLE.read_text().replace("answer", "answer:whole", 1)
-    assert "is removed" in str((await it.served.remove(RemoveTasks(name="roman_numbers"))).text)
+    assert "was removed" in str((await it.served.remove(RemoveTasks(name="roman_numbers"))).text)
     assert (it.changes, list(it.folder.iterdir())) == (2, [])
 
 
@@ -88,7 +88,7 @@ async def test_a_family_that_the_settings_name_stays_and_so_does_the_bound(
     await it.served.add(AddTasks(path=str(EXAMPLE)))  # in its own place
     other = tmp_path / "other.csv"
     other.write_bytes(EXAMPLE.read_bytes())
-    with pytest.raises(SapoError, match="no more are read"):
+    with pytest.raises(SapoError, match="There are"):
         await it.served.add(AddTasks(path=str(other)))
 
 
@@ -129,14 +129,14 @@ async def test_questions_that_the_model_cannot_read_are_counted_where_it_is_free
         (await it.served.read(ReadTasks(path=str(path)))).text
     )
     it.node.gate.state = NodeState.PAUSED
-    assert "is checked once the node takes it up" in str((await it.served.add(AddTasks(path=str(path)))).text)
+    assert "The node checks whether its questions fit into" in str((await it.served.add(AddTasks(path=str(path)))).text)
 
 
 async def test_a_file_is_refused_whose_copy_nobody_would_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     it = Scene(tmp_path)
     size = EXAMPLE.stat().st_size
     monkeypatch.setattr(own, "MOST_BYTES", size)  # the copy's header is longer
-    with pytest.raises(TaskError, match="divide it among several files"):
+    with pytest.raises(TaskError, match="Split it into several files"):
         await it.served.add(AddTasks(path=str(EXAMPLE)))
     monkeypatch.setattr(own, "MOST_BYTES", 10 * size)
     monkeypatch.setattr(own, "MOST_TOGETHER", 2 * size)
@@ -144,7 +144,7 @@ async def test_a_file_is_refused_whose_copy_nobody_would_read(tmp_path: Path, mo
     await it.served.add(AddTasks(path=str(EXAMPLE)))  # in its own place
     other = tmp_path / "other.csv"
     other.write_bytes(EXAMPLE.read_bytes())
-    with pytest.raises(TaskError, match="together: remove some"):
+    with pytest.raises(TaskError, match="Remove some"):
         await it.served.add(AddTasks(path=str(other)))
     assert own.load_tasks(it.folder).own == {"roman_numbers"} and not own.load_tasks(it.folder).left_out
 

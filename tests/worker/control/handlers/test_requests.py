@@ -111,7 +111,7 @@ def requests(
 async def test_what_a_node_is_made_of_waits_for_the_next_one(tmp_path: Path, key: str, value: str) -> None:
     it, served = requests(tmp_path)
     reply = await served.handle(SetSettings(values={key: value}))
-    assert isinstance(reply, Ok) and f"{key}: taken up now." in str(reply.text)
+    assert isinstance(reply, Ok) and f"{key}: takes effect now." in str(reply.text)
     assert getattr(it.node.settings, key) == getattr(Settings(), key)
 
 
@@ -162,11 +162,11 @@ async def test_what_is_set_for_good_holds_whatever_the_command_line_of_this_run_
     [
         ("schedule", "never", "never runs"),
         ("schedule", "mo 1-2", "mon-fri 18-8"),
-        ("when_in_use", "pause", "cannot tell"),
+        ("when_in_use", "pause", "This computer cannot detect whether somebody uses it"),
         ("hottest", "80", "no temperature"),
-        ("when_in_use", "limits", "cannot tell"),
+        ("when_in_use", "limits", "This computer cannot detect whether somebody uses it"),
         ("card_memory_most", "4", "No NVIDIA"),
-        ("keep_awake", "on", "keep the computer awake"),
+        ("keep_awake", "on", "The app cannot keep this computer awake"),
     ],
 )
 async def test_a_condition_that_cannot_be_is_refused_at_the_setting(
@@ -226,7 +226,7 @@ async def test_a_program_that_nobody_knows_is_taken_and_said(tmp_path: Path, mon
     it, served = requests(tmp_path)
     reply = await served.handle(SetSettings(values={"pause_for": "blendr, photo lab"}))
     assert isinstance(reply, Ok) and it.node.settings.pause_for == "blendr, photo lab"
-    assert str(reply.advice) == "No program blendr runs or is found here: did you mean blender?"
+    assert str(reply.advice) == "No program blendr is running or found here. Did you mean blender?"
     assert str(reply.text) == f"Saved. {reply.advice}"
 
 
@@ -319,8 +319,8 @@ async def test_what_waits_is_told_until_it_is_taken_back(tmp_path: Path) -> None
 
     assert await waiting() == []
     reply = await served.handle(SetSettings(values={"low_priority": "off", "trainer": "none", "answers": "4"}))
-    assert isinstance(reply, Ok) and "trainer: taken up now." in str(reply.text)
-    assert "low_priority: from the next start on, as this system lets no running program" in str(reply.text)
+    assert isinstance(reply, Ok) and "trainer: takes effect now." in str(reply.text)
+    assert "low_priority: takes effect at the next start, because this system does not let" in str(reply.text)
     assert await waiting() == ["low_priority", "trainer"]
     assert it.node.settings.low_priority and it.node.settings.answers == 4
     await served.handle(SetSettings(values={"low_priority": "on", "trainer": "auto"}))

@@ -46,7 +46,7 @@ async def test_matches_are_written(requests: RolloutRequests, tmp_path: Path, mo
 async def test_a_file_that_is_there_is_not_written_over_unasked(requests: RolloutRequests, tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text("mine")
-    with pytest.raises(UsageError, match="there already"):
+    with pytest.raises(UsageError, match="exists already"):
         await requests.export(ExportRollouts(to=str(path)))
     assert path.read_text() == "mine"
     await requests.export(ExportRollouts(to=str(path), replace=True))
