@@ -44,7 +44,7 @@ def test_what_is_no_number_is_said_when_the_model_is_loaded(tmp_path: Path, edit
     weights = {name: tensor.to(torch.float32) for name, tensor in weights.items()}
     edit(weights)
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(ModelError, match=rf"no numbers \(.*{what}"):
+    with pytest.raises(ModelError, match=rf"not numbers \(.*{what}"):
         create().handle(p.Load(model=str(folder), trainer=TrainerSettings(), threads=1, device="cpu"), lambda _: None)
 
 
@@ -58,5 +58,5 @@ def test_llama_cpp_answers_by_no_such_values_either(tmp_path: Path) -> None:
     weights["model.norm.weight"].fill_(3e38)
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     write_folder(folder, tmp_path / "m.gguf", "F32")
-    with pytest.raises(ModelError, match=r"no numbers \(logits"):
+    with pytest.raises(ModelError, match=r"not numbers \(logits"):
         create_llama_cpp().handle(p.LoadGguf(model=str(tmp_path / "m.gguf"), threads=1, device="cpu"), lambda _: None)

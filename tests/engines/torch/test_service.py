@@ -103,7 +103,7 @@ def test_a_person_who_is_answered_between_changes_nothing_of_the_round(llama: Pa
 
 
 def test_nothing_but_a_question_is_answered_aside(service: Service[Any, Any]) -> None:
-    with pytest.raises(HostError, match="aside"):
+    with pytest.raises(HostError, match="out of turn"):
         service.handle_aside(p.Restore(folder=None), quiet, lambda: False)
 
 

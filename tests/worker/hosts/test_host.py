@@ -99,7 +99,7 @@ def test_a_host_whose_parent_is_gone_already_does_not_start() -> None:
     line[line.index("--parent") + 1] = "1"
     done = subprocess.run(line, env=environment(options()), input=b"", capture_output=True, timeout=20)
     assert done.returncode == 1
-    assert b"is gone" in done.stderr
+    assert b"has stopped" in done.stderr
 
 
 def request(number: int) -> Request:
