@@ -33,7 +33,12 @@ SOURCES = "sources"
 # reasoning_gym imports pycosat for zebra_puzzles alone, which is not in the catalogue. It comes as C source only, so
 # with it every volunteer would need a compiler: an empty module stands in its place.
 STAND_IN = '"""Stands in for pycosat, which needs a C compiler and which SAPO Desktop does not use."""\n'
-TITLES = {"sources": "Packages without a wheel", "test": "Test tools", "slow": "What slow tests compare with"}
+TITLES = {
+    "sources": "Packages without a wheel",
+    "pip": "pip",
+    "test": "Test tools",
+    "slow": "What slow tests compare with",
+}
 
 
 def environment_python(root: Path) -> Path:
@@ -185,8 +190,10 @@ def remove_half_installed(venv: Path) -> None:
 
 
 def _locks(root: Path, purpose: Purpose, flavour: Flavour) -> list[Path]:
-    """In the order in which they are installed: what builds the sources stands in the lock before them."""
-    names = (flavour.torch_lock, flavour.name, SOURCES, *_served(purpose)[1:])
+    """In the order in which they are installed: what builds the sources stands in the lock before them. Tests build the
+    programs for Windows from what pip brings along, which is left out of Debian's."""
+    served = _served(purpose)[1:]
+    names = (flavour.torch_lock, flavour.name, SOURCES, *(["pip"] if "test" in served else []), *served)
     return [_lock(root, name) for name in names if name]
 
 

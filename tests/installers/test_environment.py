@@ -27,7 +27,7 @@ def ready(tmp_path: Path) -> Path:
     """A checkout whose stamp fits."""
     locks = tmp_path / "packaging" / "requirements"
     locks.mkdir(parents=True)
-    for name in ("torch-linux-cpu", "linux-cpu", "sources", "relay", "test"):
+    for name in ("torch-linux-cpu", "linux-cpu", "sources", "relay", "pip", "test"):
         (locks / f"{name}.txt").write_text("a==1\n")
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv" / "sapo-run.stamp").write_text(f"linux-cpu {fingerprint(tmp_path, 'run', CPU)}\n")
