@@ -82,7 +82,7 @@ def span(figures: Sequence[Figure], unit: float = 1) -> str:
 
 def rounds(name: str) -> list[str]:
     """How long a round of one model takes, with the default settings."""
-    places = (fit.badges(here, model_catalogue(), Settings(), frozenset()) for here in (PROCESSOR, CARD))
+    places = (fit.badges(here, model_catalogue(), Settings(), []) for here in (PROCESSOR, CARD))
     return [minutes(next(badge.round_seconds for badge in badges if badge.id == name)) for badges in places]
 
 

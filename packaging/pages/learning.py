@@ -87,7 +87,7 @@ def of_reference(runs: Learning) -> dict[str, Any]:
     soon = sorted(seconds for curve in runs.curves if (seconds := until_readable(curve)) is not None)
     return {
         "reference_command": runs.command,
-        "reference_base": base.score,
+        "reference_base": ", ".join(f"{score:.1%}" for score in greedy(runs, "base")),
         "reference_questions": base.questions,
         "reference_minutes": runs.minutes,
         "reference_rounds": f"{min(rounds)} to {max(rounds)}",
@@ -99,9 +99,9 @@ def of_reference(runs: Learning) -> dict[str, Any]:
     }
 
 
-def greedy(runs: Learning) -> list[float]:
+def greedy(runs: Learning, checkpoint: str = "last") -> list[float]:
     """The last score of each seed."""
-    return [curve.test["last"].score for curve in runs.curves]
+    return [curve.test[checkpoint].score for curve in runs.curves]
 
 
 def apart(runs: Learning, others: Learning) -> list[float]:
