@@ -16,9 +16,9 @@ pytestmark = [
     pytest.mark.allowed_skip("RLIMIT_DATA counts allocated memory on Linux only"),
     pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts allocated memory on Linux only"),
 ]
-MEGABYTES = 700
-"""Of each process. Torch with the starter takes half of it; a model of 270M parameters has 540 MB of weights in
-the format that takes less."""
+MEGABYTES = 770
+"""Of each process. Torch with the starter takes half of it, and more for a moment where other work goes on; a model of
+270M parameters has 540 MB of weights in the format that takes less."""
 LIMITED = """
 import os, resource, sys
 resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]) * 1_000_000,) * 2)
@@ -48,5 +48,5 @@ def test_a_model_that_memory_is_too_short_for_gives_way_to_the_starter(tmp_path:
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     said = [event["text"] for event in events if event["event"] == "notice"]
-    assert any("not enough memory" in text and "Going on with starter" in text for text in said), said
+    assert any("not enough memory" in text and "continues with starter" in text for text in said), said
     assert [event["round"] for event in events if event["event"] == "round"] == [1]
