@@ -107,14 +107,18 @@ def write_source(folder: Path, name: str, version: str, code: str = "") -> str:
 
 
 def write_wheel(folder: Path, name: str, version: str, code: str = "") -> str:
-    """A wheel with one module; returns its SHA-256."""
+    """A wheel with one module; returns its SHA-256, the same whenever it is written: several locks name one file."""
     path = folder / f"{name}-{version}-py3-none-any.whl"
     info = f"{name}-{version}.dist-info"
+    files = {
+        f"{name}.py": code,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": f"{name}.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n",
+    }
     with zipfile.ZipFile(path, "w") as wheel:
-        wheel.writestr(f"{name}.py", code)
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        wheel.writestr(f"{info}/RECORD", f"{name}.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
+        for file, text in files.items():
+            wheel.writestr(zipfile.ZipInfo(file), text)
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
