@@ -1328,8 +1328,8 @@
         <translation>Lass diesen Computer logisch denken lernen</translation>
     </message>
     <message>
-        <source>A small language model answers questions, a program scores the answers, and the model learns from the scores.</source>
-        <translation>Ein kleines Sprachmodell beantwortet Fragen, ein Programm bewertet die Antworten, und aus den Bewertungen lernt das Modell.</translation>
+        <source>A small language model answers questions, a program scores the answers, and the model learns from the scores. You can then use it here, and it shows whether models that share answers learn faster than alone.</source>
+        <translation>Ein kleines Sprachmodell beantwortet Fragen, ein Programm bewertet die Antworten, und das Modell lernt aus den Bewertungen. Danach kannst du es hier benutzen, und es zeigt, ob Modelle schneller lernen, wenn sie Antworten teilen.</translation>
     </message>
     <message>
         <source>It runs here</source>
@@ -1421,6 +1421,10 @@
     <message>
         <source>It uses one core.</source>
         <translation>Es rechnet auf einem Kern.</translation>
+    </message>
+    <message>
+        <source>Everything that it keeps is in {folder}.</source>
+        <translation>Alles, was es aufbewahrt, liegt in {folder}.</translation>
     </message>
     <message>
         <source>Alone. No network at all.</source>
@@ -1872,6 +1876,14 @@
     <message>
         <source>Pause on battery</source>
         <translation>Auf Akku pausieren</translation>
+    </message>
+    <message>
+        <source>Only while I am away</source>
+        <translation>Nur während ich weg bin</translation>
+    </message>
+    <message>
+        <source>Start at login, in the tray</source>
+        <translation>Bei der Anmeldung starten, im Infobereich</translation>
     </message>
     <message>
         <source>Alone or with others?</source>
@@ -8309,16 +8321,16 @@
         <translation>Nicht mehr zeigen</translation>
     </message>
     <message>
-        <source>it is on this computer</source>
-        <translation>es ist auf diesem Computer</translation>
+        <source>on this computer</source>
+        <translation>auf diesem Computer</translation>
+    </message>
+    <message>
+        <source>Ready for more? {model} can learn further ({where}, about {span} a round). What the starter learned stays.</source>
+        <translation>Bereit für mehr? {model} kann weiter lernen ({where}, etwa {span} je Runde). Das Startmodell behält, was es kann.</translation>
     </message>
     <message>
         <source>about {size} to download</source>
         <translation>etwa {size} Download</translation>
-    </message>
-    <message>
-        <source>Ready for more? {model} can learn further: {where}, and a round takes about {span} here. In the first minutes it learns how to answer. What the starter learned stays.</source>
-        <translation>Bereit für mehr? {model} kann noch viel lernen: {where}, und eine Runde dauert hier etwa {span}. Zuerst lernt es, binnen Minuten, wie man antwortet. Was das Startmodell gelernt hat, bleibt.</translation>
     </message>
     <message>
         <source>Help</source>

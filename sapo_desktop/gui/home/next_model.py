@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Signal
+
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.fitting import ModelBadge
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.link.inquiry import Inquiry
+from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.model.model_list import BYTES_A_PARAMETER, SHIPPED
-from sapo_desktop.gui.widgets.buttons import IconButton
-from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.widgets.buttons import Button, IconButton
+from sapo_desktop.gui.widgets.layout import Card, row
+from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.viewmodel import View
@@ -21,26 +25,48 @@ _ROUNDS = 30
 """So many of the starter's are a few minutes, after which one knows what this is."""
 
 
-class NextModelCard(Banner):
-    """See the module. It can be put away for good."""
+class NextModelCard(Card):
+    """See the module. It can be put away for good.
+
+    Signals:
+        offering: whether it has something to offer from now on.
+    """
+
+    offering = Signal(bool)
 
     def __init__(self, view: View, bridge: Bridge) -> None:
-        super().__init__(tone="accent", action=tr("Use it"), on_press=self._go_on)
+        super().__init__()
+        self.setProperty("role", "banner")
+        self.setProperty("tone", "accent")
         self._view, self._bridge = view, bridge
+        self._text = Label("")
+        self.button = Button(tr("Use it"), self._go_on)
         self._offered: ModelBadge | None = None
         self._fetching = ""
         """The model that is used once it is here."""
         self.inquiry = Inquiry(bridge, GetCatalogue, self, self.refresh)
-        box = self.layout()
-        assert box is not None
-        box.addWidget(IconButton("cross", tr("Do not show this again"), self._put_away))
+        away = IconButton("cross", tr("Do not show this again"), self._put_away)
+        self.body.setContentsMargins(grid(1.5), grid(1), grid(1.5), grid(1))
+        self.body.setSpacing(grid(0.5))
+        self.add(self._text, row(self.button, 1, away))
         self.hide()
+
+    @property
+    def text(self) -> str:
+        """What it says now."""
+        return self._text.text()
+
+    def _say(self, text: str) -> None:
+        self._text.setText(text)
+        self.setAccessibleName(text)
+        self.setVisible(bool(text))
+        self.offering.emit(bool(text))
 
     def refresh(self) -> None:
         """Offer what the newest look found."""
         view = self._view
         if not self._due:
-            self.say("")
+            self._say("")
             return
         if self.inquiry.reply is None:
             self.inquiry.ask()
@@ -48,7 +74,7 @@ class NextModelCard(Banner):
         reply: CatalogueIs = self.inquiry.reply
         self._offered = next_model(reply.models, view.settings.round_most, silo=view.silo)
         quiet = self._offered is None or _kept_name(self._offered) in view.quiet
-        self.say("" if self._offered is None or quiet else _words(self._offered))
+        self._say("" if self._offered is None or quiet else _words(self._offered))
         self.button.setEnabled(not self._fetching)
 
     def follow(self) -> None:
@@ -82,7 +108,7 @@ class NextModelCard(Banner):
     def _put_away(self) -> None:
         if self._offered is not None:
             self._view.quiet.add(_kept_name(self._offered))
-        self.say("")
+        self._say("")
 
 
 def next_model(badges: list[ModelBadge], most: float, *, silo: bool) -> ModelBadge | None:
@@ -98,11 +124,10 @@ def next_model(badges: list[ModelBadge], most: float, *, silo: bool) -> ModelBad
 
 
 def _words(badge: ModelBadge) -> str:
-    here = tr("it is on this computer")
+    here = tr("on this computer")
     size = tr("about {size} to download").format(size=numbers.size(BYTES_A_PARAMETER * badge.parameters))
     return tr(
-        "Ready for more? {model} can learn further: {where}, and a round takes about {span} here. In "
-        "the first minutes it learns how to answer. What the starter learned stays."
+        "Ready for more? {model} can learn further ({where}, about {span} a round). What the starter learned stays."
     ).format(model=badge.name, where=here if badge.downloaded else size, span=numbers.span(badge.round_seconds))
 
 

@@ -72,10 +72,11 @@ def test_where_the_settings_file_cannot_be_read_the_defaults_are_offered(
         assert bridge.asked_for(ResetSettings) == [ResetSettings(keys=[])] * agreed
 
 
+@pytest.mark.parametrize("offered", [True, False], ids=["offered", "nothing offered"])
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("silo", [True, False])
 def test_what_it_says_needs_no_scrolling_on_a_small_screen(
-    qtbot: QtBot, language: str, silo: bool, request: pytest.FixtureRequest
+    qtbot: QtBot, language: str, silo: bool, offered: bool, request: pytest.FixtureRequest
 ) -> None:
     request.addfinalizer(partial(speak, "en"))
     speak(language)
@@ -83,10 +84,13 @@ def test_what_it_says_needs_no_scrolling_on_a_small_screen(
     bridge = StageBridge(scenes.a_view(history, silo=silo))
     staged_home.stage(bridge)
     bridge.view.take(scenes.ANSWERED)
+    if offered:
+        bridge.replies[GetCatalogue] = CatalogueIs(models=catalogue())
     page = HomePage(bridge.view, bridge, Actions(bridge.view, bridge))
     # Of 1280x800 a panel, the window's frame and the list of pages leave so much.
     shown(qtbot, page, 1264 - 208, 740)
     qtbot.wait(50)
+    assert page._next.isVisible() == offered
     assert page.verticalScrollBar().maximum() == 0
 
 
