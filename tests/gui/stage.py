@@ -34,7 +34,7 @@ class StageBridge(Bridge):
     function of the request; what has none is answered `Ok()`."""
 
     def __init__(self, view: View) -> None:
-        super().__init__(Path(), view)
+        super().__init__(Path("/home/you/.local/share/sapo-desktop"), view)
         self.replies: dict[type[msgspec.Struct], Reply | SapoError | Callable[[Any], Reply]] = {}
         self.asked: list[Request] = []
         self.tries = 0

@@ -17,7 +17,7 @@ from sapo_desktop.gui.widgets.buttons import Button, ChoiceCard, Switch
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.layout import Card, column, row
 from sapo_desktop.gui.widgets.notes import Picture
-from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.widgets.text import Elided, Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.gui.words.sentences import in_words
@@ -37,18 +37,25 @@ class Choices:
     """Go on when the computer runs on its battery."""
     give_way: bool = True
     """Low priority: every other program goes first."""
+    away: bool = False
+    """Compute only while nobody uses the computer."""
+    at_login: bool = False
+    """Start in the tray at login."""
     others: bool = False
     """Ask next whom to join, and on what terms (gui/peers/join.py)."""
 
     def settings(self) -> dict[str, str]:
         """As SetSettings takes them. In silo: joining others is a question of its own, with its terms beside it."""
-        return {
+        values = {
             "threads": str(self.threads),
             "low_priority": "on" if self.give_way else "off",
             "on_battery": "continue" if self.on_battery else "pause",
             "silo": "on",
             "share": "off",
         }
+        # Only what was asked for: not every computer can tell or do these, and an installer may have set the second.
+        values |= {"when_in_use": "pause"} if self.away else {}
+        return values | ({"start_at_login": "on"} if self.at_login else {})
 
 
 class Step(QWidget):
@@ -80,7 +87,8 @@ class WelcomeStep(Step):
             tr("Let this computer learn to reason"),
             tr(
                 "A small language model answers questions, a program scores the answers, and the model "
-                "learns from the scores."
+                "learns from the scores. You can then use it here, and it shows whether models that share answers "
+                "learn faster than alone."
             ),
         )
         self.box.insertWidget(0, Picture("sapo", 96))
@@ -152,7 +160,7 @@ class LeavesStep(Step):
 class GentleStep(Step):
     """How much of the computer it may take."""
 
-    def __init__(self, choices: Choices, cores: int) -> None:
+    def __init__(self, choices: Choices, cores: int, folder: str) -> None:
         super().__init__(
             tr("How gentle should it be?"),
             tr("This computer has %n core(s). You can change all of this at any time.", None, cores),
@@ -180,10 +188,17 @@ class GentleStep(Step):
         battery = Switch(tr("Pause on battery"))
         battery.setChecked(not choices.on_battery)
         battery.toggled.connect(lambda on: setattr(choices, "on_battery", not on))
+        away = Switch(tr("Only while I am away"))
+        away.setChecked(choices.away)
+        away.toggled.connect(lambda on: setattr(choices, "away", on))
+        login = Switch(tr("Start at login, in the tray"))
+        login.setChecked(choices.at_login)
+        login.toggled.connect(lambda on: setattr(choices, "at_login", on))
         self.box.addSpacing(grid(1))
-        self.box.addWidget(way)
-        self.box.addWidget(battery)
+        for switch in (way, battery, away, login):
+            self.box.addWidget(switch)
         self.box.addStretch(1)
+        self.box.addWidget(Elided(tr("Everything that it keeps is in {folder}.").format(folder=folder), "caption"))
 
     def focus_first(self) -> bool:
         chosen = next((radio for radio in self._radios if radio.isChecked()), None)

@@ -55,7 +55,7 @@ class Wizard(QDialog):
         self._steps: list[Step] = [
             WelcomeStep(),
             LeavesStep(view, bridge),
-            GentleStep(self._choices, usable_cores()),
+            GentleStep(self._choices, usable_cores(), str(bridge.folder)),
             TogetherStep(self._choices, view, bridge),
         ]
         self._stack = QStackedWidget()

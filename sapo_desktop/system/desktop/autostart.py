@@ -18,6 +18,7 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.files.durable import write_atomically
+from sapo_desktop.core.resources import resource
 from sapo_desktop.system import installation
 from sapo_desktop.system.folders import DataFolder
 
@@ -87,7 +88,8 @@ def _desktop_file(data: Path) -> bytes:
     words = " ".join(f'"{word.translate(_TO_ESCAPE)}"' for word in command(data))
     # The file's own escapes come on top of those of the command.
     lines = ("[Desktop Entry]", "Type=Application", "Name=SAPO Desktop", f"Exec={words.replace(chr(92), chr(92) * 2)}")
-    return "\n".join((*lines, "X-GNOME-Autostart-enabled=true", "")).encode()
+    picture = str(resource("icons/sapo.svg")).replace("\\", "\\\\")
+    return "\n".join((*lines, f"Icon={picture}", "X-GNOME-Autostart-enabled=true", "")).encode()
 
 
 def _is_turned_off(text: str) -> bool:

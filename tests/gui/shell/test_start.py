@@ -159,7 +159,8 @@ def test_ctrl_c_in_the_terminal_ends_it_politely(qtbot: QtBot, monkeypatch: pyte
     [
         (Choices(), {"threads": 0, "silo": True, "share": False, "on_battery": "pause", "low_priority": True}),
         (Choices(threads=7, on_battery=True), {"threads": 7, "on_battery": "continue", "silo": True}),
-        (Choices(give_way=False), {"low_priority": False}),
+        (Choices(give_way=False), {"low_priority": False, "when_in_use": "continue", "start_at_login": False}),
+        (Choices(away=True, at_login=True), {"when_in_use": "pause", "start_at_login": True}),
         (Choices(others=True), {"silo": True, "share": False}),
     ],
 )
@@ -173,7 +174,7 @@ def test_only_different_numbers_of_cores_are_offered_and_one_alone_is_no_questio
     qtbot: QtBot, cores: int, threads: list[int]
 ) -> None:
     choices = Choices()
-    step = GentleStep(choices, cores)
+    step = GentleStep(choices, cores, "/home/you/node")
     qtbot.addWidget(step)
     radios = step.findChildren(QRadioButton)
     assert step.focus_first() == bool(threads) and [radio.isChecked() for radio in radios] == [not n for n in threads]

@@ -43,6 +43,8 @@ def test_an_entry_comes_and_goes_and_starts_the_window_in_the_tray(configuration
     assert autostart.is_on(data) and not autostart.is_on(tmp_path)
     assert words_of(entry) == autostart.command(data)
     assert autostart.command(data)[-3:] == ["--tray", "--data", str(data)]
+    icon = next(line for line in entry.read_text().splitlines() if line.startswith("Icon="))
+    assert Path(icon.removeprefix("Icon=")).is_file(), "the system's list of programs shows it"
     autostart.follow(False, data)
     autostart.follow(False, data)
     assert not list(configuration.iterdir())
