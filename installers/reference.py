@@ -12,7 +12,7 @@ from typing import TextIO
 from installers.tool import clean_environment, find_tool
 
 NO_MODEL = "--no-model"
-MODEL, MEGABYTES = "smollm2-135m", 98
+MODEL, MEGABYTES = "smollm2-135m", 93  # of the package
 _LATER = f"`sapo-desktop models download {MODEL}` tries again."
 
 

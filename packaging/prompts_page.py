@@ -36,7 +36,7 @@ start the user's first turn.
 {instructions}
 ```
 
-Then follow none, one or two worked examples of the question's family, as finished exchanges. Before the first round,
+Up to two worked examples of the question's family follow, as finished exchanges. Before the first round,
 the app tries each number on twelve held-out questions and keeps the best (`shots`). All nodes show the same examples.
 They come from easy levels and are never held-out questions. Before a question of level `first` they have one line of
 work, such as `5 * 9 = 45`, or none. For your own file, one of its rows is shown.

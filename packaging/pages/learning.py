@@ -60,7 +60,7 @@ def learning_page(learning: Learning, longer: Learning, reference: Learning) -> 
         seeds=len(learning.curves),
         samples=SAMPLES,
         gains="\n".join(
-            wrapped(f"- {kind}: {told(short)}, after {longer.rounds:,} rounds {told(long)}", indent="  ")
+            wrapped(f"- {kind}: {in_words(short)}, after {longer.rounds:,} rounds {in_words(long)}", indent="  ")
             for kind, short, long in zip(KINDS, *gains, strict=True)
         ),
         goal=GOAL,
@@ -92,7 +92,7 @@ def of_reference(runs: Learning) -> dict[str, Any]:
         "reference_minutes": runs.minutes,
         "reference_rounds": f"{min(rounds)} to {max(rounds)}",
         "reference_last": ", ".join(f"{score:.1%}" for score in greedy(runs)),
-        "reference_gain": told(gain),
+        "reference_gain": in_words(gain),
         "reference_held": said(gain.value >= REFERENCE_GOAL),
         "reference_read": mean([curve.readable[0] for curve in runs.curves]),
         "reference_soon": f"{soon[0]:.0f} to {soon[-1]:.0f}",
@@ -109,7 +109,7 @@ def apart(runs: Learning, others: Learning) -> list[float]:
     return [one - other for one, other in zip(greedy(runs), greedy(others), strict=True)]
 
 
-def told(gain: Estimate) -> str:
+def in_words(gain: Estimate) -> str:
     return f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
 
 
@@ -161,7 +161,7 @@ def level_mean(report: EvalReport, level: str) -> float:
 
 def plot_learning(learning: Learning, path: Path) -> None:
     """Smoothed training reward and validation score of every seed."""
-    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and Ito: told apart by everyone
+    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and Ito: everyone can distinguish them
     figure, axes = pyplot().subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     for curve, colour in zip(learning.curves, colours, strict=False):
         smooth = [mean(curve.rewards[max(0, n - SMOOTH) : n]) for n in range(1, len(curve.rewards) + 1)]

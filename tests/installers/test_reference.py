@@ -68,5 +68,5 @@ def test_its_size_is_said_before_and_a_failure_is_one_sentence(tmp_path: Path, s
         python.chmod(0o755)
     reference.fetch(python, out)
     first, *rest = out.getvalue().splitlines()
-    assert "98 MB" in first and "--no-model" in first
+    assert f"{reference.MEGABYTES} MB" in first and "--no-model" in first
     assert said in " ".join(rest)

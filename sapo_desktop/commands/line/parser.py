@@ -173,7 +173,7 @@ def _node(commands: Commands[Parser]) -> None:
         commands,
         "silo",
         "node:silo",
-        "switch the network off (silo on) or on (silo off) (silo off) (silo off) (silo off)",
+        "switch the network off (silo on) or on (silo off)",
     )
     silo.add_argument("switch", choices=("on", "off"))
 

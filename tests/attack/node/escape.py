@@ -185,7 +185,7 @@ def main() -> None:
     out = sorted(what for what, how in said.items() if how == "done")
     for what, how in said.items():
         tell(f"{what}: {how}")
-    name = f"answers that escaped from their marker, of {len(said)}"
+    name = f"answers that escaped from their scorer, of {len(said)}"
     note = f"Linux {'.'.join(platform.release().split('.')[:2])}: {', '.join(out) or 'none'}"
     show([exactly(name, len(out), "answers", 0, note)], given)
 

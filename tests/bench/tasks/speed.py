@@ -88,7 +88,7 @@ def figures(family: Family, measured: dict[str, Times]) -> Iterable[Figure]:
     for what, share in (("p50", 0.5), ("p99.9", 0.999)):
         for name, rows in (
             ("make", {level: times.make for level, times in measured.items()}),
-            ("mark", {level: times.mark for level, times in measured.items()}),
+            ("score", {level: times.mark for level, times in measured.items()}),
         ):
             yield _slowest(f"tasks.{family.name}.{name}.{what}", rows, share)
     together = {
@@ -99,7 +99,7 @@ def figures(family: Family, measured: dict[str, Times]) -> Iterable[Figure]:
     for shared in (True, False):
         rows = {level.name: together[level.name] for level in family.levels if level.shared == shared}
         if rows:
-            name = f"tasks.{family.name}.99.9% made and marked{'' if shared else ', not shared'}"
+            name = f"tasks.{family.name}.99.9% made and scored{'' if shared else ', not shared'}"
             whole = _slowest(name, rows, 0.999)
             yield msgspec.structs.replace(
                 whole,
