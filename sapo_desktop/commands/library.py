@@ -7,23 +7,25 @@ its own all the same: no node is started, for it may be the model that it lacks.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
+import time
 from argparse import Namespace
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.prompts import typed_secret
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError, error_class
-from sapo_desktop.core.models import Installed, Kept, Remove, Removed, TakeIn
+from sapo_desktop.core.models import Installed, Kept, Remove, Removed, Stage, TakeIn, Transfer
+from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.sentences import Text, quoted
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.terminal.output import Output
-from sapo_desktop.terminal.transfers import Show, open_transfers
-from sapo_desktop.terminal.wording import size
+from sapo_desktop.terminal.wording import duration, percent, size
 from sapo_desktop.worker.control import unstarted
 from sapo_desktop.worker.control.messages import models
 from sapo_desktop.worker.control.messages.events import Stopping
@@ -190,3 +192,81 @@ def _typed_token(out: Output, hub: str) -> str:
     if not line:
         raise UsageError("Type the token in a terminal, or pass it on standard input.")
     return line
+
+
+# How far a download or import is: the last line in a terminal, a line now and then in a pipe, JSON lines where asked
+# for.
+
+
+_SECONDS_BETWEEN = 10.0
+"""Between two plain lines of one stage."""
+_STAGES: dict[Stage, str] = {
+    "asking": "asking the hub",
+    "checking": "checking existing files",
+    "fetching": "downloading",
+    "waiting": "waiting",
+    "copying": "copying",
+    "finishing": "checking the model",
+}
+Show = Callable[[Transfer], None]
+
+
+@contextlib.contextmanager
+def open_transfers(out: Output, model: str) -> Iterator[Show]:
+    """What suits `out`, shown while the context is open."""
+    if out.json_lines:
+        yield _json(out, model)
+    elif out.has_last_line:
+        try:
+            yield lambda transfer: out.passing(transfer_line(transfer))
+        finally:
+            out.wipe()
+    else:
+        yield _Lines(out)
+
+
+def transfer_line(transfer: Transfer) -> str:
+    """`downloading model.safetensors: 41%, 1.2 of 2.9 GB, 12 MB/s, 2m 10s left`."""
+    if transfer.stage == "waiting":
+        return one_line(str(transfer.text))
+    words = f"{_STAGES[transfer.stage]} {transfer.file}".rstrip()
+    if not transfer.total:
+        return words
+    parts = [percent(transfer.done / transfer.total), f"{size(transfer.done)} of {size(transfer.total)}"]
+    if transfer.speed:
+        parts.append(f"{size(transfer.speed)}/s")
+    if transfer.left is not None:
+        parts.append(f"{duration(transfer.left)} left")
+    return f"{words}: {', '.join(parts)}"
+
+
+def _json(out: Output, model: str) -> Show:
+    def show(transfer: Transfer) -> None:
+        out.emit(
+            "download",
+            model=model,
+            stage=transfer.stage,
+            file=transfer.file,
+            done=transfer.done,
+            total=transfer.total,
+            speed=round(transfer.speed),
+            left=None if transfer.left is None else round(transfer.left),
+            text=str(transfer.text),
+        )
+
+    return show
+
+
+class _Lines:
+    """A line when the stage changes, and every few seconds."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._stage: Stage | None = None
+        self._told = float("-inf")
+
+    def __call__(self, transfer: Transfer) -> None:
+        now = time.monotonic()
+        if transfer.stage != self._stage or now - self._told >= _SECONDS_BETWEEN:
+            self._stage, self._told = transfer.stage, now
+            self._out.warn(transfer_line(transfer))

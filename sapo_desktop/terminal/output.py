@@ -12,12 +12,13 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TextIO
+from typing import Literal, TextIO
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import clean, one_line
 from sapo_desktop.terminal.invocation import as_started
 
+_PIPE_WIDTH = 10_000
 JsonValue = str | int | float | bool | None | Sequence["JsonValue"] | dict[str, "JsonValue"]
 
 
@@ -108,10 +109,26 @@ class Output:
         self.say(text)
 
     def table(self, headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
-        """A table for people; columns named in `right` are flush right. Nothing with `--json`."""
+        """A table for people; columns named in `right` are flush right. Nothing with `--json`.
+
+        In a terminal it fits the width, in a pipe nothing is cut. Cells are plain text, never markup.
+        """
         if self.json_lines:
             return
-        from sapo_desktop.terminal.tables import print_table
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
 
+        console = Console(file=self.stdout, highlight=False, emoji=False, markup=False)
+        if not console.is_terminal:
+            console.width = _PIPE_WIDTH
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        for header in headers:
+            whole = header in right or not console.is_terminal
+            side: Literal["right", "left"] = "right" if header in right else "left"
+            table.add_column(Text(header), justify=side, no_wrap=whole, overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(printable(one_line(cell), self.stdout)) for cell in row))
         with written():
-            print_table(self.stdout, headers, rows, right)
+            console.print(table)

@@ -2,8 +2,8 @@
 
 import msgspec
 
+from sapo_desktop.commands.run import summary_lines
 from sapo_desktop.terminal.dashboard import Dashboard
-from sapo_desktop.terminal.summary import summary_lines
 from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, RoundFinished
 from tests.builders import step_report
 from tests.cli.fake_node import eval_report, scripted_round

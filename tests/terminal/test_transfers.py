@@ -4,10 +4,10 @@ import io
 
 import pytest
 
+from sapo_desktop.commands.library import open_transfers, transfer_line
 from sapo_desktop.core.models import Transfer
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.terminal.output import Output
-from sapo_desktop.terminal.transfers import open_transfers, transfer_line
 
 HALF = Transfer(stage="fetching", file="a.gguf", done=1_200_000_000, total=2_900_000_000, speed=12e6, left=130.0)
 
