@@ -99,7 +99,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "minijinja": ("engines.chat_template",),
     "huggingface_hub": ("engines", "models.files.hub"),
     "h11": ("worker.serving.http",),
-    "httpx2": ("engines.remote.http", "models.files.client", "models.files.hub", "models.files.release"),
+    "httpx2": ("engines.remote.http", "models.files.client", "models.files.hub"),
     "reasoning_gym": ("tasks.examiner",),
     "charset_normalizer": ("tasks.own.table",),
     "zeroconf": ("swarm.addresses.lan",),

@@ -1,4 +1,4 @@
-"""Drawing tokens in numpy, by the rules of `sampling.py`: who shares a batch with a sequence changes nothing.
+"""Drawing tokens in numpy, by the rules of `generation.py`: who shares a batch with a sequence changes nothing.
 
 Each sequence has its own stream of uniform numbers, and a token is drawn by inverting the cumulative distribution
 at the next of them; so under one seed this and the torch engine draw the same tokens from the same logits.

@@ -75,7 +75,7 @@ class ModelFiles:
             case Find():
                 return find()
             case AskRelease():
-                from sapo_desktop.models.files.release import ask_release
+                from sapo_desktop.models.files.client import ask_release
 
                 return ask_release(request)
 

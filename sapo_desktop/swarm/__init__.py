@@ -16,7 +16,7 @@ How a frame becomes a group in the pool, and from there in a round:
 Between relays: `backbone/` gives others what authors published here, and hands `exchange` what they had; over NATS,
 by `sockets/backbone`.
 
-The other way: `giving` offers own groups and answers WANTs by `pool/sample`; `trust/reward` measures the swarm from our
+The other way: `giving` offers own groups and answers WANTs by `sample`; `trust/reward` measures the swarm from our
 own marks. `addresses/` decides whom to link to.
 
 All but `sockets/`, `addresses/lan` and what runs them is pure: frames and the time go in, events and frames come out.

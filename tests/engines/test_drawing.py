@@ -6,7 +6,7 @@ import torch
 
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines.drawing import draw_tokens
-from sapo_desktop.engines.torch.sampling import draw
+from sapo_desktop.engines.torch.generation import draw
 
 CASES = [
     Sampling(),

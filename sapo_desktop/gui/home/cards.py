@@ -22,7 +22,7 @@ from sapo_desktop.gui.words.learning import verdict_icon, verdict_name
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.titles import task_name
 from sapo_desktop.view.completion import in_plain_signs, parted
-from sapo_desktop.view.milestones import milestones
+from sapo_desktop.view.learning import milestones
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.events import Answered
 from sapo_desktop.worker.control.messages.facts import GetUpdates, UpdatesAre

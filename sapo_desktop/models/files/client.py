@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 import httpx2
 
 from sapo_desktop.core.errors import DownloadError, Explained, UsageError
+from sapo_desktop.core.models import AskRelease, ReleaseSays
 from sapo_desktop.core.network.proxies import NO_PROXY, check_environment, check_proxy, proxy_for_url
 from sapo_desktop.core.sentences import Text, Value, sentence
+from sapo_desktop.core.updates.manifest import LONGEST, LONGEST_SIGNATURE, NAME, SIGNATURE_NAME
 
 PASSING = {407, 408, 425, 429, 500, 502, 503, 504}
 """Statuses that may differ at the next try; 407 only where no proxy of ours sent it."""
@@ -88,3 +90,49 @@ def _certificate(error: BaseException) -> BaseException | None:
     while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
         cause = cause.__cause__ or cause.__context__
     return cause
+
+
+# What is asked of a release's address: the manifest with its signature. Nothing that comes is believed here: the
+# manifest is judged by who asked (core/updates/).
+
+
+_SILENCE = 30.0
+"""Seconds between two pieces of an answer."""
+
+
+def ask_release(request: AskRelease) -> ReleaseSays:
+    """The manifest and its signature, asked for once each. Raises DownloadError."""
+    with client(request.proxy, timeout=_SILENCE) as line:
+        address = request.address.rstrip("/")
+        return ReleaseSays(
+            document=_document(line, f"{address}/{NAME}", LONGEST, request.proxy),
+            signature=_document(line, f"{address}/{SIGNATURE_NAME}", LONGEST_SIGNATURE, request.proxy),
+        )
+
+
+def _document(line: httpx2.Client, url: str, most: int, proxy: str) -> bytes:
+    """A small file, whole. Raises DownloadError."""
+    content = bytearray()
+    try:
+        with line.stream("GET", url) as response:
+            if response.status_code != 200:
+                raise DownloadError(
+                    "{url} answers {status}. Try again later, or check the app's page.",
+                    url=url,
+                    status=response.status_code,
+                )
+            for piece in response.iter_bytes():
+                content += piece
+                if len(content) > most:
+                    raise DownloadError(
+                        "{url} has more than {most} bytes, so it is not read. Try again later, or check "
+                        "the app's page.",
+                        url=url,
+                        most=most,
+                    )
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        said = in_words(error, url, proxy)
+        if isinstance(said, Trouble):
+            raise DownloadError("{trouble} Try again later.", trouble=said.text) from error
+        raise said from error
+    return bytes(content)

@@ -1,6 +1,6 @@
 """How much memory an engine process takes at its peak: a pure function of the model's shape and of what is asked of it.
 
-One formula per part, from what the code keeps (engines/torch/trainer.py, llama/, sampling.py,
+One formula per part, from what the code keeps (engines/torch/trainer.py, llama/, generation.py,
 logprobs.py); the few constants that cannot be counted were measured on Linux by tests/bench/engines/memory.py, which
 compares every estimate with a measured peak (docs/fit.md). For graphics cards the same formulas stand with constants of
 one card (tests/bench/engines/card.py), for Macs with some that nobody has measured. Left out: what to do with the
@@ -48,7 +48,7 @@ CUDA_WORKSPACES = 100 * MB
 CHUNK = 32 * 1024 * 1024
 """engines/torch/logprobs.py: one chunk of logits in float32."""
 DRAW_BLOCK = 64 * 1024 * 1024
-"""engines/torch/sampling.py: what drawing tokens holds at most."""
+"""engines/torch/generation.py: what drawing tokens holds at most."""
 DRAW_BYTES = 28
 PREFILL_TOKENS = 2048
 """engines/torch/llama/decoding.py: prompt tokens read at once."""

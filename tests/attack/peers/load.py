@@ -38,10 +38,9 @@ from sapo_desktop.core.resources import resource as shipped
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.catalogues import catalogue_id
 from sapo_desktop.swarm.clock import Now
-from sapo_desktop.swarm.giving import Giving
+from sapo_desktop.swarm.giving import Giving, sample
 from sapo_desktop.swarm.link import MOST_UNSENT, Link
 from sapo_desktop.swarm.pool.pool import Path, Pool
-from sapo_desktop.swarm.pool.sample import sample
 from sapo_desktop.swarm.protocol import codec, limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import ENVELOPE_VERSION, Answer, GroupBody, Opened

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from random import Random
 
 from sapo_desktop.swarm.backbone.shards import SHARDS, heard_by, shard_of
-from sapo_desktop.swarm.giving import SHELF_BYTES
+from sapo_desktop.swarm.giving import SHELF_BYTES, sample
 from sapo_desktop.swarm.pool.draw import draw
 from sapo_desktop.swarm.pool.pool import Path, Pool
-from sapo_desktop.swarm.pool.sample import sample
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened

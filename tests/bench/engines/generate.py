@@ -176,7 +176,7 @@ class LlamaWays:
     def wall_rate(self, threads: int, seconds: float) -> float:
         """Tokens a second by the clock, with the number of threads following the load."""
         from sapo_desktop.engines.llama_cpp.generator import generate as generate_with_llama
-        from sapo_desktop.engines.llama_cpp.service import ThreadPace, Used
+        from sapo_desktop.engines.llama_cpp.threads import ThreadPace, Used
 
         def used() -> Used:
             return Used(time.monotonic(), time.process_time())

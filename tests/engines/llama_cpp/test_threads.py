@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from sapo_desktop.engines.llama_cpp.service import FIRST_PATIENCE, LONGEST_PATIENCE, ThreadPace, Used
+from sapo_desktop.engines.llama_cpp.threads import FIRST_PATIENCE, LONGEST_PATIENCE, ThreadPace, Used
 
 
 class Machine:

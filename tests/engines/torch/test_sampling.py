@@ -9,8 +9,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from sapo_desktop.core.records import Sampling
-from sapo_desktop.engines.torch import sampling as sampling_module
-from sapo_desktop.engines.torch.sampling import draw, uniforms
+from sapo_desktop.engines.torch import generation as sampling_module
+from sapo_desktop.engines.torch.generation import draw, uniforms
 
 LOGITS = torch.tensor([[0.5, 0.3, 0.15, 0.05]]).log()
 

@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.gui.try_it.programs import ProgramsCard
+from sapo_desktop.gui.try_it.page import ProgramsCard
 from sapo_desktop.view.link import Lost
 from sapo_desktop.worker.control.messages.events import SettingsChanged
 from sapo_desktop.worker.control.messages.replies import SettingsAre

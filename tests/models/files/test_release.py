@@ -9,7 +9,7 @@ import pytest
 from sapo_desktop.core.errors import DownloadError
 from sapo_desktop.core.models import AskRelease
 from sapo_desktop.core.updates.manifest import LONGEST, NAME, SIGNATURE_NAME
-from sapo_desktop.models.files.release import ask_release
+from sapo_desktop.models.files.client import ask_release
 from tests.models.hub_server import with_a_network
 
 

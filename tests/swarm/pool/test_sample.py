@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sapo_desktop.swarm import giving as serve
 from sapo_desktop.swarm.pool import held_filter
-from sapo_desktop.swarm.pool import sample as serve
 from sapo_desktop.swarm.pool.pool import Entry, Path, Pool
 from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
 from sapo_desktop.swarm.protocol.messages import Want

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.system.presence.battery import Power, power
+from sapo_desktop.system.presence.watch import Power, power
 
 pytestmark = pytest.mark.skipif("sys.platform != 'linux'", reason="the kernel's list is Linux's")
 

@@ -8,8 +8,8 @@ import pytest
 
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.presence import programs, watch
-from sapo_desktop.system.presence.battery import Power
 from sapo_desktop.system.presence.idle import CannotTell, Idle
+from sapo_desktop.system.presence.watch import Power
 
 
 class Looked:

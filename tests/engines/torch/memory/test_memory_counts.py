@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from sapo_desktop.core.records import TrainingSequence
+from sapo_desktop.engines.torch import generation, logprobs, service, trainer
 from sapo_desktop.engines.torch import lm as torch_lm
-from sapo_desktop.engines.torch import logprobs, sampling, service, trainer
 from sapo_desktop.engines.torch.llama import decoding, passes
 from sapo_desktop.models.fit import memory, ways
 from sapo_desktop.models.fit.memory import TorchModel, Work, saved_for_backward, torch_width
@@ -99,7 +99,7 @@ def test_the_estimates_constants_are_the_engines() -> None:
     assert memory.PACKED_PARAMETERS == passes.SMALL
     assert memory.FLOAT32_PARAMETERS == torch_lm.SMALL_MODEL
     assert memory.CHUNK == logprobs.CHUNK_BYTES
-    assert memory.DRAW_BLOCK == sampling.BLOCK_BYTES
+    assert memory.DRAW_BLOCK == generation.BLOCK_BYTES
     assert memory.PREFILL_TOKENS == decoding.PREFILL_TOKENS
     assert memory.CPU_TOKENS == trainer.CPU_TOKENS
     assert memory.PROMPT_TOKENS_AT_ONCE == service.PROMPT_TOKENS_AT_ONCE
