@@ -1,1 +1,1 @@
-"""What every other package speaks: records, errors, settings and their file, sentences, statistics, durable files."""
+"""The shared vocabulary of all other packages: records, errors, settings, sentences, statistics and durable files."""

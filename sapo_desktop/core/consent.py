@@ -1,5 +1,7 @@
-"""What leaves a computer, and what it means to publish answers: one text for all who say it (docs/protocol.md has the
-fields). How consent is given, each client says itself."""
+"""What leaves a computer, and what it means to publish answers.
+
+All clients show this one text (docs/protocol.md has the fields). How a user gives consent is up to each client.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ SEEN_IN_SHORT = (
     "In the swarm, the computers that this one links to see its internet address and how far it has learned."
 )
 IN_SHORT = (SEEN_IN_SHORT, "If you share, your model's answers are published and cannot be withdrawn.", NEVER)
-"""Three lines for who is about to read all of it, or can with a click."""
+"""Three lines for a reader who sees the full text next, or can open it with a click."""
 WHAT_LEAVES = (IN_SILO, SEEN, PUBLISHED, NEVER)
 WHAT_IS_PUBLISHED = (SEEN, PUBLISHED, NEVER, FOR_GOOD, HOW_IT_ENDS)
-"""All that has to be read before consent is given, a paragraph each."""
+"""Everything to read before giving consent, a paragraph each."""

@@ -47,7 +47,7 @@ _ENDLESS = sentence(
 
 
 class Explained(Exception):
-    """An exception with words for a person: a text, or with values the template of a sentence (core/sentences.py)."""
+    """An exception with an explanation for a person: a text, or a template and its values (core/sentences.py)."""
 
     def __init__(self, text: Text = "", *, in_terminal: str = "", **values: Value) -> None:
         if isinstance(text, str) and (in_terminal or values):
@@ -56,13 +56,13 @@ class Explained(Exception):
 
     @property
     def text(self) -> Text:
-        """The explanation as it was raised: `str` of the error is its English."""
+        """The explanation as it was raised; `str` of the error is its English."""
         said: Text = self.args[0]
         return said
 
 
 class SapoError(Explained):
-    """Base of every error that has an explanation for its reader."""
+    """Base of every error that explains itself to its reader."""
 
     exit_code = 1
 
@@ -74,11 +74,11 @@ class UsageError(SapoError):
 
 
 class ContextFull(UsageError):
-    """What is asked leaves the model no room for an answer."""
+    """The question leaves the model no room for an answer."""
 
 
 class NoEnginePack(UsageError):
-    """The settings need what learns, and it is not installed here yet."""
+    """The settings need PyTorch, and the engine pack is not installed yet."""
 
 
 class SettingsError(SapoError):
@@ -96,16 +96,20 @@ class NotRunning(SapoError):
 
 
 class ControlError(SapoError):
-    """The control channel broke, or its other side did not prove who it is."""
+    """The control channel broke, or the other side did not prove its identity."""
 
 
 class HostError(SapoError):
-    """A host process failed at its work; it can be started again."""
+    """A host process failed; it can be restarted."""
 
 
 class HostDied(HostError):
-    """A host process ended without answering. `killed`: by SIGKILL, as the system does when memory runs out, and
-    others do at will. `counted`: the system counted it among those that it ended for their memory."""
+    """A host process ended without answering.
+
+    Args:
+        killed: by SIGKILL. The system does this when memory runs out, and others can do it at any time.
+        counted: the system counted the process among those that it killed for their memory.
+    """
 
     def __init__(
         self, text: Text, *, killed: bool = False, counted: bool = False, in_terminal: str = "", **values: Value
@@ -119,15 +123,15 @@ class HostTimeout(HostError):
 
 
 class HostCancelled(HostError):
-    """A host process's work was ended on purpose (cancel, pause, quit)."""
+    """A host process was stopped on purpose (cancel, pause, quit)."""
 
 
 class RemoteError(HostError):
-    """A server elsewhere cannot be reached, or says no: it has to be mended, or a setting changed."""
+    """A remote server cannot be reached or refuses: it needs a fix, or a setting must change."""
 
 
 class AdapterRefused(HostError):
-    """A server elsewhere takes no adapter, so nothing that is learned gets there; it can still answer."""
+    """A remote server accepts no adapter, so it cannot use what was learned. It can still answer."""
 
 
 class OutOfMemory(HostError):
@@ -135,34 +139,34 @@ class OutOfMemory(HostError):
 
 
 class TooBig(OutOfMemory):
-    """A model does not fit into the free memory, however little is done at once."""
+    """A model does not fit into the free memory, even with the smallest batch."""
 
 
 class IdentityError(SapoError):
-    """A secret key of this node cannot be read, opened or kept."""
+    """A secret key of this node cannot be read, opened or stored."""
 
 
 class KeyringClosed(IdentityError):
-    """The system's keyring does not open, or does not answer."""
+    """The system's keyring does not open or does not respond."""
 
 
 class PassphraseNeeded(IdentityError):
-    """A secret key is in a file, or can only be kept in one, that a passphrase closes; none was given."""
+    """A secret key is in a file that needs a passphrase, or can only be stored in one, and no passphrase was given."""
 
 
 class ModelError(SapoError):
-    """A model folder is missing, damaged, or of a kind that cannot be used."""
+    """A model folder is missing, damaged, or of an unsupported kind."""
 
 
 class EndlessTemplate(ModelError):
-    """A model's chat template is not done in time."""
+    """A model's chat template does not finish in time."""
 
     def __init__(self, text: Text = _ENDLESS) -> None:
         super().__init__(text)
 
 
 class CardUnusable(ModelError):
-    """There is a graphics card, and nothing can be computed on it."""
+    """There is a graphics card, but it cannot compute."""
 
 
 class DownloadError(SapoError):
@@ -170,19 +174,19 @@ class DownloadError(SapoError):
 
 
 class AccessRefused(DownloadError):
-    """The hub refuses who we are: it wants an account, the licence accepted, or another token."""
+    """The hub refuses access: it wants an account, an accepted licence, or another token."""
 
 
 class NoRoom(DownloadError):
-    """The disk of the models folder has too little room, reserve included."""
+    """The disk of the models folder has too little space, reserve included."""
 
 
 class InSilo(SapoError):
-    """What was asked needs the network, and this node is in silo."""
+    """The request needs the network, and this node is in silo."""
 
 
 class TaskError(SapoError):
-    """A task, level or catalogue entry does not exist or is not well formed."""
+    """A task, level or catalogue entry does not exist or is malformed."""
 
 
 class CheckpointError(SapoError):
@@ -190,7 +194,7 @@ class CheckpointError(SapoError):
 
 
 class NotWritten(CheckpointError):
-    """What was learned cannot be written now: the disk is full, or may not be written. What is there is whole."""
+    """A checkpoint or adapter cannot be written now: the disk is full or read-only. Existing data is intact."""
 
 
 class HistoryError(SapoError):
@@ -198,15 +202,16 @@ class HistoryError(SapoError):
 
 
 class HistoryDamaged(HistoryError):
-    """What was written cannot be read; the next start sets it aside and begins anew."""
+    """The database cannot be read; the next start sets it aside and creates a new one."""
 
 
 class HistoryUnavailable(HistoryError):
-    """Not now: the disk is full or may not be written, or another program holds the file. It is whole."""
+    """The database cannot be used now: the disk is full or read-only, or another program holds the file. It is
+    intact."""
 
 
 def bug(what: Text) -> Text:
-    """What is said of an error that nobody explained. `what`: its class and text."""
+    """The message for an error without an explanation. `what`: its class and text."""
     return sentence(
         "The worker hit an internal error ({what}). Please report it, with the diagnostics file.",
         in_terminal="sapo-desktop doctor --report FILE",
@@ -215,8 +220,7 @@ def bug(what: Text) -> Text:
 
 
 def error_class(name: str) -> type[SapoError]:
-    """The class of that name in this tree, SapoError for others: how an error keeps its kind between
-    processes."""
+    """The class of that name in this tree, else SapoError. It preserves an error's kind between processes."""
     known = [SapoError]
     for kind in known:
         if kind.__name__ == name:

@@ -1,7 +1,7 @@
 """The answer in a completion: the text of the last `<answer>..</answer>`, else the last non-empty line.
 
-Pure, one pass from the end, linear in the bounded input; never a regular expression. The rule's version is
-part of every task id, because two nodes that find different answers in a text would mark it differently.
+Pure; one pass from the end, linear in the bounded input, without regular expressions. The version of this rule is part
+of every task id, because nodes that extract different answers would score them differently.
 """
 
 from __future__ import annotations
@@ -9,30 +9,30 @@ from __future__ import annotations
 ANSWER_RULE = 1
 OPEN, CLOSE = "<answer>", "</answer>"
 MAX_COMPLETION = 65_536
-"""Characters looked at, from the end: the answer stands there."""
+"""Number of characters examined, counted from the end, where the answer is."""
 
 FORM_KNOWN = 0.9
-"""Share of readable answers from which on a model counts as knowing the form."""
+"""A model counts as knowing the form from this share of readable answers on."""
 
 
 def extract_answer(completion: str) -> str | None:
-    """The answer as written, stripped of white space around it; None where the text has none."""
+    """The answer as written, without surrounding white space; None if the text has none."""
     span = answer_span(completion)
     return None if span is None else completion[span].strip()
 
 
 def has_tags(completion: str) -> bool:
-    """Whether the answer stands between its tags."""
+    """Whether the answer is enclosed in its tags."""
     span = answer_span(completion)
     return span is not None and completion.startswith(CLOSE, span.stop) and completion.endswith(OPEN, 0, span.start)
 
 
 def answer_span(completion: str) -> slice | None:
-    """Where in the text the answer stands; None where it has none.
+    """The span of the answer in the text; None if it has none.
 
-    The last closing tag counts, with the nearest opening tag before it; a tag that is never closed, or
-    closed but never opened, does not make a span, and then the last line with anything but white space is
-    the answer. An empty span is an answer (the empty one); an empty completion is none.
+    The last closing tag counts, with the nearest opening tag before it. A tag without its counterpart makes no span.
+    Then the last line that is not only white space is the answer. An empty span is an (empty) answer; an empty
+    completion has none.
     """
     first = max(0, len(completion) - MAX_COMPLETION)
     end = completion.rfind(CLOSE, first)

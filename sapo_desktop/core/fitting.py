@@ -1,6 +1,6 @@
-"""What a model needs and what a computer has, as records: made by models/, shown by whoever asks.
+"""What a model needs and what a computer has, as records that models/ makes and clients show.
 
-Sizes are bytes. Pure data; the arithmetic stands in models/fit/memory.py, the choice in models/fit/ways.py and fit.py.
+Sizes are bytes. Pure data; the arithmetic is in models/fit/memory.py, the choice in models/fit/ways.py and fit.py.
 """
 
 from __future__ import annotations
@@ -18,61 +18,61 @@ TrainerKind = Literal["torch", "none"]
 Device = Literal["cpu", "cuda", "mps"]
 Badge = Literal["fits", "tight", "too big"]
 MEMORY_LEFT_FREE = 500_000_000
-"""Bytes of free memory that a node leaves to other programs: a browser opens without swapping."""
+"""Bytes of free memory left to other programs: enough for a browser to start without swapping."""
 TINY_PARAMETERS = 50_000_000
-"""Up to here a model is one like the starter, with settings of its own."""
+"""Models up to this size count as tiny, like the starter, and have settings of their own."""
 _WORTH = 1.1
-"""A format with fewer digits is for a gain that no noise of a measurement makes."""
+"""The lower-precision format must be faster by more than the noise of a measurement."""
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Width = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class PassSeconds(Record, frozen=True):
-    """Seconds of a product for each row and each column of it: with as many rows as are at once while answers are
-    generated, and while they are learned from."""
+    """Seconds of a matrix product per row and column, with the number of rows used in generation and in training."""
 
     generating: Seconds
     learning: Seconds
 
     @property
     def round(self) -> float:
-        """Of a token in a round: read once while generating; forwards and backwards, of a frozen matrix, in a step."""
+        """Seconds per token of a round: one pass to generate, a forward and a backward pass through a frozen matrix
+        to train."""
         return self.generating + 2 * self.learning
 
 
 class ProductTimes(Record, frozen=True):
-    """What a processor was measured to take for products with a matrix of a model's width, in two number formats."""
+    """Measured times of this processor for products with a matrix of a model's width, in two number formats."""
 
     hidden: Width
-    """Numbers of a row: the model's hidden size."""
+    """The model's hidden size."""
     float32: PassSeconds
     bfloat16: PassSeconds
 
     @property
     def bfloat16_pays(self) -> bool:
-        """Whether a round is worth computing in bfloat16."""
+        """Whether a round is faster in bfloat16 by enough to use it."""
         return self.float32.round >= _WORTH * self.bfloat16.round
 
 
 class Pace(Record, frozen=True):
-    """What the rounds that were played last on this computer took, beside what was estimated of them."""
+    """What the last rounds on this computer took, compared with their estimate."""
 
     parameters: int
     """Of the model that played them."""
     written: float
-    """Tokens of an answer, on average."""
+    """Mean number of tokens in an answer."""
     slower: float
-    """Times the estimate."""
+    """Measured time divided by the estimate."""
 
     def holds_for(self, parameters: int) -> bool:
-        """Whether such a model is asked, and answers, as that one did."""
+        """Whether these rounds are comparable: the other model gets similar prompts and answers at similar length."""
         return (parameters <= TINY_PARAMETERS) == (self.parameters <= TINY_PARAMETERS)
 
 
 def recommended_tokens(parameters: int) -> int:
-    """The most tokens of an answer where the user names none: the starter's steps are short, and a chat model that
-    reasons in words takes some four characters a token."""
+    """The recommended limit of tokens in an answer if the user sets none. The starter's steps are short; a chat
+    model that reasons in words has about four characters per token."""
     return 512 if parameters > TINY_PARAMETERS else 256
 
 
@@ -80,9 +80,9 @@ class Parts(Record, frozen=True):
     """What a node's engines hold at their peak, by kind."""
 
     weights: int = 0
-    """Of the model: in a process's own memory, or files that are mapped and have to stay in memory."""
+    """The model, in a process's own memory or as mapped files that must stay in memory."""
     adapter: int = 0
-    """With the copy that a reset goes back to."""
+    """Including the copy that a reset restores."""
     optimiser: int = 0
     gradients: int = 0
     activations: int = 0
@@ -92,7 +92,7 @@ class Parts(Record, frozen=True):
     runtime: int = 0
     """Interpreter, libraries, their buffers."""
     reserve: int = 0
-    """Left free on purpose."""
+    """Deliberately left free."""
 
     @property
     def total(self) -> int:
@@ -104,66 +104,65 @@ class Parts(Record, frozen=True):
 
 
 class Way(Record, frozen=True):
-    """One way to run one model here: who answers, who learns, how much at once, and what that takes."""
+    """One way to run one model here: which engines answer and learn, batch sizes, and the memory needed."""
 
     model: str
     generator: GeneratorKind
     trainer: TrainerKind
     device: Device
     precision: str
-    """Number format of the weights that torch learns with (float32, bfloat16); empty where nothing is trained."""
+    """Number format of the weights that torch trains (float32, bfloat16); empty if nothing is trained."""
     weights: str
-    """Number format of the weights that llama.cpp answers with (Q8_0, ...); empty where it does not answer."""
+    """Number format of the weights that llama.cpp answers with (Q8_0, ...); empty if it does not answer."""
     batch: int
-    """Answers under way at once."""
+    """Answers generated at once."""
     micro_batch: int
-    """Answers per forward and backward pass; 0 where nothing is trained."""
+    """Answers per forward and backward pass; 0 if nothing is trained."""
     answers: int
-    """To each question (the group)."""
+    """Answers to each question (the group size)."""
     prompt_tokens: int
-    """Assumed of a question."""
+    """Assumed tokens of a question."""
     max_tokens: int
-    """Longest answer."""
+    """Maximum tokens of an answer."""
     lora_rank: int
     memory: Parts
-    """In the computer's own memory."""
+    """In the computer's main memory."""
     device_memory: Parts = Parts()
-    """On the graphics card; nothing where it has none or shares the computer's."""
+    """On the graphics card; empty if there is none or it shares the computer's memory."""
     fits: bool = False
     why_not: Text = ""
-    """With numbers, where it does not fit."""
+    """Why it does not fit, with numbers."""
     unmeasured: bool = False
-    """The estimate of this way was never compared with a measured peak."""
+    """This kind of estimate was never compared with a measured peak."""
     overlap: bool = False
-    """Whether there is room to answer the next round beside this one's step."""
+    """Whether there is memory to answer the next round during the training step."""
     recompute: bool = False
-    """Whether the backward pass makes each layer's tensors again: less memory, half more time a step."""
+    """Whether the backward pass recomputes each layer's tensors: less memory, 1.5 times the time per step."""
     rounded: bool = False
-    """Whether torch holds the matrices of the base's blocks in 8 bits."""
+    """Whether torch stores the matrices of the base's blocks in 8 bits."""
     round_seconds: float = 0.0
-    """That a round takes, estimated (models/fit/pace.py); 0 where nothing learns here, or a server answers."""
+    """Estimated seconds of a round (models/fit/pace.py); 0 if nothing learns here, or a server answers."""
 
     @property
     def estimate(self) -> int:
-        """Bytes in all, the reserve not counted."""
+        """Total bytes without the reserve."""
         return self.memory.total - self.memory.reserve + self.device_memory.total - self.device_memory.reserve
 
     @property
     def refusal(self) -> Text:
-        """`why_not`, with what to do: where a setting is in the way, that is said already."""
+        """`why_not`, with advice, unless it already names the setting that is in the way."""
         if isinstance(self.why_not, Sentence) and "least" in self.why_not.values:
             return self.why_not
         return joined([self.why_not, sentence("Close other programs, or choose a smaller model.")])
 
     @property
     def settings(self) -> dict[str, str]:
-        """What a node is set to that goes this way, as a person would type it: what was chosen for another model is
-        none of this one's."""
+        """The settings that select this way, as a person would type them. Choices made for another model are reset."""
         return {"model": self.model, "max_tokens": "0", "learning_rate": "0"}
 
     @property
     def words(self) -> Text:
-        """Who answers, who learns, and where."""
+        """Which engines answer and learn, and where, in words."""
         match self.generator, self.trainer:
             case _, "none":
                 return sentence("answers with llama.cpp ({weights}), learns nothing", weights=self.weights)
@@ -183,7 +182,7 @@ class Way(Record, frozen=True):
 
 
 class Available(Record, frozen=True):
-    """The memory that there is to choose in."""
+    """The memory available to the choice."""
 
     memory: int
     memory_free: int
@@ -192,44 +191,44 @@ class Available(Record, frozen=True):
     device_memory: int = 0
     device_memory_free: int = 0
     card_allowed: int | None = None
-    """Where that is less than what is free on the card: what the settings allow of it."""
+    """The settings' limit for the card, if it is lower than what is free."""
     allowed: int | None = None
-    """Of the memory, beside the reserve; None: all that is free."""
+    """Allowed main memory besides the reserve; None: all that is free."""
     unified: bool = False
-    """The graphics card works in the computer's own memory."""
+    """The graphics card uses the computer's main memory."""
     unmeasured: bool = False
-    """On such a machine no estimate was ever compared with a measured peak."""
+    """No estimate was ever compared with a measured peak on such a computer."""
     notes: tuple[Text, ...] = ()
-    """What a reader should know: a container's limit, swap that does not count, a card in use."""
+    """Remarks for the reader: a container's limit, swap that does not count, a card in use."""
 
 
 class Fit(Record, frozen=True):
-    """What would run, and why nothing bigger."""
+    """What would run, and why nothing larger."""
 
     available: Available
     chosen: Way
     ways: list[Way]
-    """Every way that was looked at for the chosen model, from weak to strong."""
+    """Every way that was considered for the chosen model, from small to large."""
     bigger: Sequence[Text]
-    """A sentence for each bigger model that does not fit, with numbers."""
+    """A sentence for each larger model that does not fit, with numbers."""
 
 
 class Estimate(Record, frozen=True, kw_only=True):
-    """What a model takes on this computer."""
+    """What a model needs on this computer."""
 
     parameters: int
     badge: Badge
     estimate: int
-    """Of the best way that fits; of the least that learning takes, where the model can only answer or not even that."""
+    """Bytes of the best way that fits; if it cannot learn here, of the smallest way to learn."""
     free: int
     way: Text
-    """In words: who answers, who learns; empty where nothing fits."""
+    """Which engines answer and learn, in words; empty if nothing fits."""
     round_seconds: float = 0.0
-    """Of a round, estimated (models/fit/pace.py); 0 where it cannot learn here."""
+    """Estimated seconds of a round (models/fit/pace.py); 0 if it cannot learn here."""
 
 
 class ModelBadge(Estimate, frozen=True, kw_only=True):
-    """A model of the catalogue as this computer sees it."""
+    """A model of the catalogue as it applies to this computer."""
 
     id: str
     name: str
@@ -238,7 +237,7 @@ class ModelBadge(Estimate, frozen=True, kw_only=True):
     gate: str
     repository: str
     here: str = ""
-    """The setting `model` that names it where it is on this computer; empty where it is not."""
+    """The value of the setting `model` if it is on this computer; else empty."""
     unverified: list[str]
 
     @property

@@ -1,7 +1,6 @@
-"""Models as they are named, fetched and kept: records that command line, worker and the fetching process share.
+"""Models as named sets of files: records shared by command line, worker and the downloading process.
 
-What a model is to the engines stands elsewhere (models/files/folder.py, engines/protocols.py); here it is a named set
-of files.
+The engines' view of a model is elsewhere (models/files/folder.py, engines/protocols.py).
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from sapo_desktop.core.sentences import Text, sentence
 
 PUBLIC_HUB = "https://huggingface.co"
 ROPE_TYPES = ("default", "linear", "llama3", "yarn")
-"""Rotary positions that the engine computes: none that change as a text grows."""
+"""Rotary embeddings that the engine supports: none that change with the length of the text."""
 MOST_WORDS = 200
-"""Characters of a search of the hub."""
+"""Maximum characters of a hub search."""
 ModelKind = Literal["transformers", "gguf"]
 Sha256: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 FileName: TypeAlias = Annotated[str, Meta(max_length=200)]
@@ -36,44 +35,44 @@ class Package(Record, frozen=True):
     requirement: str
     """`name==version`."""
     wheel: Sha256
-    """Of the package's file."""
+    """Hash of the wheel."""
     file: str
-    """The model's path in it."""
+    """The model's path inside the package."""
     bytes: int
     sha256: Sha256
-    """Both of the model."""
+    """Size and hash of the model."""
 
 
 class ModelSpec(Record, frozen=True):
-    """What to download: the seam to the catalogue, which makes one of these of each of its entries."""
+    """What to download; the catalogue makes one of these for each entry."""
 
     name: ModelName
-    """Under which the model is installed."""
+    """The name under which the model is installed."""
     repository: str
     """`owner/name`."""
     revision: str = ""
-    """A commit of 40 hex digits; a branch or tag, looked up each time; empty: what the
-    main branch was at the first download here, from then on."""
+    """A commit of 40 hex digits, or a branch or tag, which is looked up each time. Empty: the commit of the main
+    branch at the first download here."""
     only: list[FileName] = msgspec.field(default_factory=list)
-    """These files of the repository; none named: those that a model needs (models/files/choice.py)."""
+    """Only these files of the repository; empty: those that a model needs (models/files/choice.py)."""
     quantisation: str = ""
-    """Where the repository has several GGUF models: `Q8_0`, `Q4_K_M`, as their names say it."""
+    """Which one, if the repository has several GGUF models: `Q8_0`, `Q4_K_M`, as in their names."""
     package: Package | None = None
-    """A second source, where the hub is out of reach."""
+    """A second source if the hub cannot be reached."""
 
 
 class Access(Record, frozen=True):
-    """The hub, or a mirror of it, and who we are there."""
+    """The hub or a mirror of it, and our credentials there."""
 
     endpoint: str = PUBLIC_HUB
     token: str | None = None
     most_bytes: int = 0
-    """A second; 0: as fast as it comes."""
+    """Maximum bytes per second; 0: unlimited."""
     proxy: str = ""
-    """What to ask through, as the setting of that name says it (core/network/proxies.py)."""
+    """The proxy, in the form of the setting `proxy` (core/network/proxies.py)."""
 
     def __repr__(self) -> str:
-        return f"Access(endpoint={self.endpoint!r})"  # a token or a login has no business in a log or a traceback
+        return f"Access(endpoint={self.endpoint!r})"  # tokens and logins must not appear in logs or tracebacks
 
 
 class KeptFile(Record, frozen=True):
@@ -84,7 +83,7 @@ class KeptFile(Record, frozen=True):
 
 
 class Installed(Record, frozen=True):
-    """One model in the models folder, as its manifest says."""
+    """One model in the models folder, according to its manifest."""
 
     name: ModelName
     kind: ModelKind
@@ -96,16 +95,16 @@ class Installed(Record, frozen=True):
     revision: str = ""
     """Commit; empty for imports."""
     endpoint: str = ""
-    """Where it was downloaded from; empty for imports."""
+    """The server it was downloaded from; empty for imports."""
     only_answers: bool = False
-    """Whether its kind cannot learn here."""
+    """Whether it can only answer here, not learn."""
 
     @property
     def bytes(self) -> int:
         return sum(file.bytes for file in self.files.values())
 
 
-# -- what the process that handles model files is asked (worker/hosts/protocol.py, kind `models`)
+# -- requests to the process that handles model files (worker/hosts/protocol.py, kind `models`)
 
 
 class StoreMessage(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
@@ -113,40 +112,41 @@ class StoreMessage(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_u
 
 
 class Fetch(StoreMessage, frozen=True):
-    """Download a model into the models folder, or go on with a download that was cut short."""
+    """Download a model into the models folder, or continue an interrupted download."""
 
     folder: str
     reference: str
     """A name of the catalogue, or `OWNER/NAME`, or `OWNER/NAME@REVISION`."""
     files: list[FileName] = []
-    """Of a repository: these, and no others."""
+    """Only these files of a repository."""
     access: Access = Access()
 
 
 class AtRate(StoreMessage, frozen=True):
-    """From now on let so many bytes come a second, 0: no limit. Asked aside of a download; its reply too."""
+    """Limit the rate of a running download to so many bytes per second; 0: no limit. Sent during a download, and its
+    own reply."""
 
     bytes: int
 
 
 class TakeIn(StoreMessage, frozen=True):
-    """Take a model of this computer into the models folder."""
+    """Import a model of this computer into the models folder."""
 
     folder: str
     path: str
     name: str | None = None
-    """None: the name of the folder or file."""
+    """None: use the name of the folder or file."""
 
 
 class Remove(StoreMessage, frozen=True):
-    """Delete an installed model, or what an unfinished download left."""
+    """Delete an installed model, or the rest of an unfinished download."""
 
     folder: str
     name: str
 
 
 class Look(StoreMessage, frozen=True):
-    """What is in the models folder; where a model is named as in Fetch, only that one."""
+    """List the models folder; if a model is named as in Fetch, only that model."""
 
     folder: str
     reference: str = ""
@@ -154,18 +154,18 @@ class Look(StoreMessage, frozen=True):
 
 
 class Search(StoreMessage, frozen=True):
-    """Ask the hub for models by words."""
+    """Search the hub for models by words."""
 
     words: str
     access: Access = Access()
 
 
 class Find(StoreMessage, frozen=True):
-    """What other programs of this user have in models (models/found.py)."""
+    """List the models of this user's other programs (models/found.py)."""
 
 
 class AskRelease(StoreMessage, frozen=True):
-    """Fetch the manifest of a release (core/updates/) and its signature; neither is looked into."""
+    """Fetch a release's manifest (core/updates/) and its signature, without checking either."""
 
     address: str
     proxy: str = ""
@@ -185,11 +185,11 @@ class Kept(StoreMessage, frozen=True):
     model: Installed
     path: str
     notes: Sequence[Text] = []
-    """What a person should know, a sentence each."""
+    """Remarks for a person, a sentence each."""
 
 
 def kept_already(model: Installed, folder: str) -> Kept:
-    """Reply to Fetch where nothing has to come. `folder`: of all models."""
+    """The reply to Fetch if there is nothing to download. `folder`: of all models."""
     path = str(Path(folder) / model.name)
     return Kept(model=model, path=path, notes=[sentence("It was installed already.")])
 
@@ -200,7 +200,7 @@ class Removed(StoreMessage, frozen=True):
 
 
 class Unfinished(Record, frozen=True):
-    """A download or import that was cut short, or is under way."""
+    """A download or import that was interrupted or is in progress."""
 
     name: str
     bytes: int
@@ -216,40 +216,40 @@ class Contents(StoreMessage, frozen=True):
 
 
 class Found(Record, frozen=True):
-    """A model of another program, which is used where it lies."""
+    """A model of another program, which is used in place."""
 
     program: str
     name: str
-    """As that program calls it."""
+    """Its name in that program."""
     path: str
-    """For the setting `model`."""
+    """The value for the setting `model`."""
     kind: ModelKind
     bytes: int
     only_answers: Text = ""
-    """Why it cannot learn here; empty where it can."""
+    """Why it cannot learn here; empty if it can."""
 
 
 class HubModel(Record, frozen=True, kw_only=True):
-    """A model of the hub, by what its list says."""
+    """A model of the hub, as its listing describes it."""
 
     repository: str
     kind: ModelKind
     files: Sequence[FileName] = ()
-    """The ones to download; none named: those that a model needs."""
+    """The files to download; empty: those that a model needs."""
     architecture: str = ""
-    """The class of transformers that computes it; empty of a GGUF file that only answers."""
+    """The class of transformers that computes it; empty for a GGUF file that can only answer."""
     parameters: int
     bytes: int
-    """About, to download."""
+    """Approximate download size."""
     downloads: int = 0
-    """Of the last month."""
+    """In the last month."""
     licence: str = ""
     gated: bool = False
-    """Whether an account has to accept its licence."""
+    """Whether the licence must be accepted with an account."""
 
     @property
     def name(self) -> str:
-        """Under which it is installed."""
+        """The name under which it is installed."""
         return spec_of(self.repository, self.files).name
 
 
@@ -258,7 +258,7 @@ class HubModels(StoreMessage, frozen=True):
 
     models: list[HubModel] = []
     left_out: int = 0
-    """Found, but of a kind or layout that does not run here."""
+    """Results left out because their kind or layout does not run here."""
 
 
 class FoundModels(StoreMessage, frozen=True):
@@ -273,7 +273,7 @@ Stage = Literal["asking", "checking", "fetching", "waiting", "copying", "finishi
 
 
 class Transfer(StoreMessage, frozen=True):
-    """How far a download or import is. `done` never goes back."""
+    """The progress of a download or import. `done` never decreases."""
 
     stage: Stage
     file: str = ""
@@ -281,11 +281,11 @@ class Transfer(StoreMessage, frozen=True):
     total: int = 0
     """Bytes; 0 until it is known."""
     speed: float = 0.0
-    """Bytes a second, lately."""
+    """Recent bytes per second."""
     left: float | None = None
-    """Seconds; None where nothing can be said."""
+    """Remaining seconds; None if unknown."""
     text: Text = ""
-    """While waiting: why, and for how long."""
+    """While waiting: the reason and for how long."""
 
 
 StoreRequest = Fetch | AtRate | TakeIn | Remove | Look | Find | Search | AskRelease
@@ -294,11 +294,10 @@ StoreProgress = Transfer
 
 
 def spec_of(reference: str, files: Sequence[str] = ()) -> ModelSpec:
-    """What `OWNER/NAME` or `OWNER/NAME@REVISION` asks for. The name: `owner--name`, with revision and file where they
-    were given.
+    """What `OWNER/NAME` or `OWNER/NAME@REVISION` refers to. Its name is `owner--name`, with revision and file if given.
 
     Raises:
-        UsageError: it is no such reference.
+        UsageError: it is not such a reference.
     """
     match = _REFERENCE.fullmatch(reference)
     if match is None:
@@ -320,7 +319,7 @@ def spec_of(reference: str, files: Sequence[str] = ()) -> ModelSpec:
 
 
 def installed_name(reference: str) -> str | None:
-    """Under which the model that a setting or the command line names is installed; None for what can only be a path."""
+    """The installed name of the model in a setting or command; None if it can only be a path."""
     try:
         return spec_of(reference).name if "/" in reference else msgspec.convert(reference, ModelName)
     except (UsageError, msgspec.ValidationError):

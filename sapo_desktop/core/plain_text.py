@@ -1,8 +1,8 @@
 """Text from models and peers, made safe to print.
 
-What a model or a peer wrote may carry terminal escapes, control characters, or bidi marks that reorder what is
-read. Everything shown passes through here. Nothing is escaped or quoted: what is unsafe is dropped, so that what is
-left reads as plain text. JSON lines do not pass through here: they are ASCII-escaped, which is safe and loses nothing.
+It may contain terminal escapes, control characters, or bidi marks that reorder what is read. Everything shown passes
+through here. Unsafe characters are dropped, not escaped, so that the rest reads as plain text. JSON lines do not pass
+through here: they are ASCII-escaped, which is safe and loses nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _DROPPED = {"Cc", "Cf", "Cs", "Co", "Cn"}
 _COMBINING = {"Mn", "Me"}
 _MOST_COMBINING = 4
-# Letters that show as nothing: they would hide text as well as a control character does.
+# Invisible letters: like control characters, they could hide text.
 _BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5")
 
 
@@ -40,14 +40,14 @@ def clean(text: str) -> str:
 
 
 def one_line(text: str, longest: int = 400) -> str:
-    """Clean text on one line: runs of white space are one space, cut after `longest` characters."""
-    # Cutting first keeps a megabyte of text from being looked at for one line of it.
+    """Clean text on one line: runs of white space become one space, and it is cut after `longest` characters."""
+    # Cut first, so that a megabyte of text is not scanned for one line.
     line = " ".join(clean(text[: 8 * longest]).split())
     return line if len(line) <= longest else line[:longest]
 
 
 def shortened(text: str, longest: int) -> str:
-    """The same as `one_line`; what is cut ends with a whole word and an ellipsis."""
+    """As `one_line`, but cut text ends with a whole word and an ellipsis."""
     line = one_line(text, longest + 1)
     if len(line) <= longest:
         return line

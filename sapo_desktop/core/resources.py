@@ -1,7 +1,7 @@
-"""Where the files are that ship with the program: the task catalogue, the starter model.
+"""The location of files that ship with the program: the task catalogue, the starter model.
 
-In a checkout they lie in `resources/` beside the package; in a wheel they lie inside it, as
-`sapo_desktop/resources/`. Nothing is ever written there: a program folder may be read-only.
+In a checkout they are in `resources/` next to the package, in a wheel in `sapo_desktop/resources/`. Nothing is ever
+written there, because a program folder may be read-only.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ _LAYOUTS = (_PACKAGE / "resources", _PACKAGE.parent / "resources")
 
 
 def resource(name: str) -> Path:
-    """The path of the file or folder `name` (with `/` between parts) among the shipped resources.
+    """The path of the shipped file or folder `name` (with `/` between parts).
 
     Raises:
-        SapoError: in neither layout is there such a file.
+        SapoError: it exists in neither layout.
     """
     for root in _LAYOUTS:
         path = root / name

@@ -1,7 +1,7 @@
 """The hours of a week in which a node may compute, as a person writes them: `mon-fri 18-8; sat,sun 0-24`.
 
-Days, then spans of whole hours by the wall clock; a span that ends at or before its beginning goes on into the next
-day. Nothing written means always.
+Days, then spans of whole hours in local time. A span that ends at or before its start continues into the next day. An
+empty text means always.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DAY_HOURS = 24
 WEEK_HOURS = DAY_HOURS * len(DAYS)
 NEVER = "never"
-"""How a week without an hour is written; no setting may be that."""
+"""A week without any hour; no setting may have this value."""
 Hours = frozenset[int]
-"""Hours of the week, 0 to 167: 0 is the one after Monday's midnight."""
+"""Hours of the week, 0 to 167; hour 0 begins at midnight on Monday."""
 ALWAYS: Hours = frozenset(range(WEEK_HOURS))
 _SPAN = re.compile(r"(\d{1,2})-(\d{1,2})")
 
 
 def parse(text: str) -> Hours:
-    """The hours that were written. Raises SettingsError with what would do."""
+    """Parse the text. Raises SettingsError with what would be valid."""
     if text.strip().lower() == NEVER:
         raise SettingsError(
             sentence("A schedule without any hour never runs. Leave it empty to run always, or pause the node instead.")
@@ -42,12 +42,12 @@ def parse(text: str) -> Hours:
 
 
 def is_open(hours: Hours, now: float) -> bool:
-    """Whether Unix time `now` is in one of these hours, by this computer's wall clock."""
+    """Whether Unix time `now` is in one of these hours, in local time."""
     return hour_of_week(now) in hours
 
 
 def next_change(hours: Hours, now: float) -> float | None:
-    """Unix time at which that is otherwise next; None: never."""
+    """The next Unix time at which `is_open` changes; None: never."""
     there = is_open(hours, now)
     local = time.localtime(now)
     moment = now - now % 1 + 3600 - 60 * local.tm_min - local.tm_sec

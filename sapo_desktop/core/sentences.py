@@ -26,11 +26,11 @@ from sapo_desktop.core.records import Record
 _FIELD = re.compile(r"\{(\w+)\}")
 _UNITS = ("B", "KB", "MB", "GB")
 _PLAIN_ON_WINDOWS = re.compile(r"[\w@+=:.,/\\-]+", re.ASCII)
-"""What needs no quotes in any shell of Windows."""
+"""Characters that need no quotes in any shell of Windows."""
 
 
 class Size(Record, frozen=True, kw_only=True, tag=True):
-    """Bytes, said in powers of 1000."""
+    """Bytes, shown in powers of 1000."""
 
     bytes: int
 
@@ -44,7 +44,7 @@ class Size(Record, frozen=True, kw_only=True, tag=True):
 
 
 class Span(Record, frozen=True, kw_only=True, tag=True):
-    """A time that something takes."""
+    """A duration."""
 
     seconds: float
 
@@ -58,7 +58,7 @@ class Span(Record, frozen=True, kw_only=True, tag=True):
 
 
 class Left(Record, frozen=True, kw_only=True, tag=True):
-    """What is left of a time, rounded up as far as a person cares."""
+    """Remaining time, rounded up to a useful precision."""
 
     seconds: float
 
@@ -70,7 +70,7 @@ class Left(Record, frozen=True, kw_only=True, tag=True):
 
 
 class Moment(Record, frozen=True, kw_only=True, tag=True):
-    """A time of day by this computer's clock. `day`: whether the weekday is written too."""
+    """A local time of day. `day`: whether to include the weekday."""
 
     unix: float
     day: bool = False
@@ -80,23 +80,23 @@ class Moment(Record, frozen=True, kw_only=True, tag=True):
 
 
 class Sentence(Record, frozen=True, kw_only=True, tag=True):
-    """A template with what is filled in for its `{names}`. A value may be a sentence itself, or several."""
+    """A template with values for its `{names}`. A value may be a sentence itself, or several."""
 
     template: str
     values: dict[str, Value] = msgspec.field(default_factory=dict)
     in_terminal: str = ""
-    """The command that does what is advised, with the same `{names}`, each one word of the shell (`quoted`): a
-    window has its own way and leaves it out."""
+    """The command that follows the advice, with the same `{names}`, each as one word of the shell (`quoted`). A
+    window has its own way and omits it."""
 
     def __hash__(self) -> int:
-        return hash(str(self))  # msgspec's own would stumble over the values
+        return hash(str(self))  # msgspec's own hash fails on the values
 
     def __str__(self) -> str:
         words, commands = self._apart()
         return f"{words} In a terminal: {'; '.join(commands)}" if commands else words
 
     def _apart(self) -> tuple[str, list[str]]:
-        """The words and the commands, those of sentences within it first: they are said once, behind all words."""
+        """The words and the commands, inner sentences first; commands are shown once, after all words."""
         values, commands = {}, []
         for name, value in self.values.items():
             values[name], within = _english(value)
@@ -107,23 +107,23 @@ class Sentence(Record, frozen=True, kw_only=True, tag=True):
 
 
 Text: TypeAlias = str | Sentence
-"""What a person reads: a sentence, or words that nobody translates."""
+"""What a person reads: a sentence, or text that is not translated."""
 Value: TypeAlias = str | int | float | Size | Span | Left | Moment | Sentence | list[str | Sentence]
 
 
 def sentence(template: str, *, in_terminal: str = "", **values: Value) -> Sentence:
-    """The sentence of this template, which is one literal (see the module)."""
+    """Make a sentence. The template must be one literal (see the module)."""
     carried = {name: _carried(value) for name, value in values.items()}
     return Sentence(template=template, values=carried, in_terminal=in_terminal)
 
 
 def filled(template: str, values: dict[str, str]) -> str:
-    """`template` with its `{names}` replaced; a name without a value stays as it is. Values are never looked into."""
+    """`template` with its `{names}` replaced; a name without a value stays as it is. Values are never expanded."""
     return _FIELD.sub(lambda field: values.get(field[1], field[0]), template)
 
 
 def joined(texts: Sequence[Text], between: str = " ") -> Text:
-    """One after the other, as one text."""
+    """Several texts in sequence, as one text."""
     if len(texts) == 1:
         return texts[0]
     return Sentence(template=between.join(f"{{{place}}}" for place in range(len(texts))), values=_numbered(texts))
@@ -134,12 +134,12 @@ def _numbered(texts: Sequence[Text]) -> dict[str, Value]:
 
 
 def _carried(value: Value) -> Value:
-    """As a message can carry it: a damaged file may tell numbers of any size."""
+    """The value in a form that messages can carry: a damaged file may hold numbers of any size."""
     return f"{value:,}" if isinstance(value, int) and not -(2**63) <= value < 2**64 else value
 
 
 def _english(value: Value) -> tuple[str, list[str]]:
-    """What is filled in for a value, and the commands that stand in it."""
+    """The text for a value, and the commands in it."""
     match value:
         case Sentence():
             return value._apart()
@@ -155,10 +155,10 @@ def _english(value: Value) -> tuple[str, list[str]]:
 
 
 def quoted(word: object) -> str:
-    """`word` as one word of a command line, whatever stands in it: for a POSIX shell, or for the shells of Windows.
+    """Quote `word` as one word of a command line, for a POSIX shell or for the shells of Windows.
 
-    PowerShell and cmd agree on double quotes only where neither fills in a name. A word with a sign that PowerShell
-    would look into is quoted for PowerShell alone.
+    PowerShell and cmd agree on double quotes only if neither would expand a name. A word with a character that
+    PowerShell would expand is quoted for PowerShell only.
     """
     text = str(word)
     if os.name != "nt":

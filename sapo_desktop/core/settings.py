@@ -1,8 +1,7 @@
 """Every setting of a node: type, default, its name and place on the settings page, and the sentence a user reads.
 
-One frozen struct, flat, so that `settings set KEY VALUE`, the settings file and the window's page are the
-same list. Reading and writing the file is `core/settings_file.py`; ranges are checked here, once, wherever a
-value comes from.
+One flat frozen struct, so that `settings set KEY VALUE`, the settings file and the window's page share one list.
+`core/settings_file.py` reads and writes the file. Ranges are checked here, once, wherever a value comes from.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from sapo_desktop.core.records import WeightingName
 SETTINGS_VERSION = 6
 
 RENEWS = Meta(extra={"renews": True})
-"""On a field: a node is put together by it, so a changed one puts it together anew, once the round in hand is done."""
+"""Marks a field that a node is built from: a change rebuilds the node after the current round."""
 
 GroupName = Literal["window", "gentle", "when", "network", "learning", "model", "remote", "storage", "kept", "lab"]
-"""The groups of the settings page, in its order; those of one group are shown in the order of their fields. The last
-two are on no page: `kept` is what commands like `peers add` keep, `lab` what only the lab varies."""
+"""The groups of the settings page, in its order; fields within a group keep their order. The last two are on no
+page: `kept` holds what commands like `peers add` store, `lab` what only the lab varies."""
 
 
 def _in_group(name: GroupName) -> Callable[[str, str], Meta]:
     def said(title: str, description: str) -> Meta:
-        """On a field: its name on the settings page, and the sentence that says what it does."""
+        """Marks a field with its name on the settings page and the sentence that explains it."""
         return Meta(title=title, description=description, extra={"group": name})
 
     return said
@@ -45,12 +44,13 @@ in_kept = _in_group("kept")
 in_lab = _in_group("lab")
 
 MOST_KILOBYTES = 10**7
-"""A second, that a cap of traffic can name: more than any link of a home carries."""
+"""Maximum of a traffic limit in KB per second: more than any home connection."""
 Mix = Literal["8/0", "6/2", "4/4", "2/6"]
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the lab varies besides the settings. A node always has these values, which the lab's runs chose."""
+    """Parameters that the lab varies in addition to the settings. A node always uses these values, which runs in the
+    lab chose."""
 
     method: Annotated[
         Literal["lora", "full"], in_lab("What is trained", "Train a LoRA adapter, or all weights (tiny models).")
@@ -65,9 +65,9 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         ),
     ] = 0
     updates: Annotated[int, Meta(ge=1, le=16), in_lab("Steps in a round", "Optimiser steps per round.")] = 1
-    # Sampling and training use one temperature: at 1 the log-probabilities of both are those of the model itself.
+    # Sampling and training use one temperature; at 1, the log-probabilities are the model's own.
     temperature: Annotated[float, Meta(gt=0, le=5), in_lab("Temperature", "Sampling temperature while training.")] = 1.0
-    # Memory and time only. It shrinks by itself where memory is short; above 16 no processor got faster.
+    # Affects memory and time only. It shrinks by itself if memory is short; above 16 no processor was faster.
     micro_batch: Annotated[
         int, Meta(ge=1, le=1024), in_lab("Answers at once", "Answers per forward pass; memory and time only.")
     ] = 16
@@ -421,21 +421,21 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 def listed(text: str) -> list[str]:
-    """The words of a setting that holds a list (`peers`, `blocked`), between commas or blanks, in order."""
+    """The items of a list setting (`peers`, `blocked`), between commas or blanks, in order."""
     return text.replace(",", " ").split()
 
 
 def between_commas(text: str) -> list[str]:
-    """The names of a setting whose names may hold blanks (`pause_for`), in order."""
+    """The items of a setting whose names may contain blanks (`pause_for`), in order."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def with_item(text: str, item: str) -> str:
-    """The list with this item, which is there once."""
+    """Add the item to the list unless it is there."""
     kept = listed(text)
     return ", ".join([*kept, *([] if item in kept else [item])])
 
 
 def without_item(text: str, item: str) -> str:
-    """The list without this item."""
+    """Remove the item from the list."""
     return ", ".join(one for one in listed(text) if one != item)

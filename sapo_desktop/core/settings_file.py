@@ -1,11 +1,10 @@
 """The settings file, and settings as a person types them.
 
-TOML with the user's own comments and order kept; each key is written with its description above it when it
-first appears. What a file or a person may say is decided in one place, the types of `core/settings.py`. A
-file with an unknown key or a value out of range is refused and left as it is, since guessing what was meant would
-train with settings that nobody chose. One that is no TOML at all is refused too, except by a node that starts: that
-moves it aside and says so. tomlkit is loaded when a file is read: clients ask for the meaning of settings alone, and
-it takes as long as a page of the window.
+TOML that keeps the user's comments and order; each new key is written with its description above it. The types in
+`core/settings.py` alone decide what is valid. A file with an unknown key or a value out of range is refused and left as
+it is: a guess would train with settings that nobody chose. A file that is not TOML is refused too, except by a starting
+node, which moves it aside and reports that. tomlkit is imported only to read a file, because it takes as long as a page
+of the window and most clients need only the meaning of settings.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _check_model(text: str) -> None:
-    """Nothing would stand for the folder that a node happens to be started in."""
+    """A relative path would depend on the folder in which the node starts."""
     if not text.strip():
         raise SettingsError(
             sentence("model cannot be empty. It is starter, an installed model's name, a model folder, or a GGUF file.")
@@ -45,7 +44,7 @@ _READ: Mapping[str, Callable[[str], object]] = {
     "model": _check_model,
     "schedule": schedule.parse,
 }
-"""What else must read a value's text; it raises SettingsError where it cannot."""
+"""Further parsers for a value's text; they raise SettingsError if it is invalid."""
 _LONGEST = 1 << 18
 """Bytes; thirty times what all settings take, and about a second to read."""
 _VERSION = "version"
@@ -57,32 +56,32 @@ _GONE = frozenset(
         *("hub_endpoint", "keep_checkpoints", "write_gigabytes_a_day", "close_to_tray", "quiet_hours"),
     }
 )
-"""Settings of older files. The program decides these now; what took their place is in CHANGELOG.md."""
+"""Settings of older files. The program decides these now; CHANGELOG.md says what replaced them."""
 _YES, _NO = {"on", "true", "yes", "1"}, {"off", "false", "no", "0"}
 
 
 class SettingInfo(Record, frozen=True):
-    """One setting, as a person sees it."""
+    """One setting, as shown to a person."""
 
     key: str
     title: str
-    """Its name for a person."""
+    """Its display name."""
     group: GroupName
     description: str
-    """A sentence: what it does."""
+    """One sentence: what it does."""
     allowed: Text
-    """In words: `a whole number from 2 to 64`."""
+    """What is allowed, in words: `a whole number from 2 to 64`."""
     default: bool | int | float | str
     secret: bool = False
-    """Whether its value may hold a login."""
+    """Whether its value may contain a login."""
     text: bool = False
-    """Whether a person may type what they like."""
+    """Whether free text is allowed."""
     renews: bool = False
-    """Whether a node is put together by it."""
+    """Whether a change rebuilds the node."""
 
 
 class ReadSettings(Record, frozen=True):
-    """The settings read, and what a person should know about the file (empty where all is well)."""
+    """The settings, and remarks about the file for a person (empty if all is well)."""
 
     settings: Settings
     said: Text = ""
@@ -92,16 +91,17 @@ class _Field(Record, frozen=True):
     info: SettingInfo
     kind: inspect.Type
     hint: Any
-    """The annotation itself, which msgspec checks a single value against."""
+    """The annotation itself, to check a single value with msgspec."""
 
 
 def read(path: Path, now: float | None = None) -> ReadSettings:
-    """The settings in the file; the defaults where there is none. With `now`, in Unix time, a file that is no TOML is
-    set aside under that time and the defaults hold, and settings that are gone leave the file; the caller reports
-    what is `said`.
+    """Read the settings in the file, or the defaults if there is none.
+
+    With `now` (Unix time), a file that is not TOML is renamed to include that time and the defaults apply. Removed
+    settings are dropped from the file. The caller reports what is `said`.
 
     Raises:
-        SettingsError: no TOML, an unknown key, a value out of range, a newer version, or a file that cannot be read.
+        SettingsError: not TOML, an unknown key, a value out of range, a newer version, or an unreadable file.
     """
     remove_leftovers(path)
     try:
@@ -130,13 +130,13 @@ def read(path: Path, now: float | None = None) -> ReadSettings:
     migrated = _migrated(values, path)
     found = ReadSettings(settings=_checked(migrated, path), said=_dropped(values, migrated))
     if found.said and now is not None:
-        with contextlib.suppress(SettingsError):  # a file that cannot be written is named again at the next start
+        with contextlib.suppress(SettingsError):  # a file that cannot be written is reported again at the next start
             write(path, found.settings)
     return found
 
 
 def set_aside(path: Path, now: float) -> str:
-    """Give a settings file that cannot be used another name beside it, and return that. `now`: Unix time.
+    """Rename an unusable settings file, and return its new path. `now`: Unix time.
 
     Raises:
         SettingsError: it cannot be renamed.
@@ -150,17 +150,17 @@ def set_aside(path: Path, now: float) -> str:
 
 
 def write(path: Path, settings: Settings) -> None:
-    """Write the settings, durably and as a whole; comments, order and layout of the file that is there stay.
+    """Write the settings durably and as a whole; comments, order and layout of an existing file stay.
 
     Raises:
-        SettingsError: the file cannot be written, or the one there is no TOML.
+        SettingsError: the file cannot be written, or the existing one is not TOML.
     """
     import tomlkit
 
     with disk_errors_as(SettingsError, sentence("The settings file {path} could not be written", path=str(path))):
         document = _document(path)
         for old in [key for key in document if key not in _FIELDS and key != _VERSION]:
-            document.remove(old)  # `read` has named it
+            document.remove(old)  # `read` has reported it
         for field in _FIELDS.values():
             key, value = field.info.key, getattr(settings, field.info.key)
             if key not in document:
@@ -179,17 +179,17 @@ def keys_of(*groups: GroupName) -> list[str]:
 
 
 def describe(key: str) -> SettingInfo:
-    """What a setting means and allows; SettingsError with the nearest name where there is none such."""
+    """What a setting means and allows. Raises SettingsError with the nearest name if there is none."""
     return _field(key).info
 
 
 def known_keys() -> list[str]:
-    """The settings' names, in the order of the file, without what commands keep there."""
+    """The settings' names, in the order of the file, without those that commands store there."""
     return [key for key, field in _FIELDS.items() if field.info.group != "kept"]
 
 
 def shown(key: str, value: bool | int | float | str) -> bool | int | float | str:
-    """The value as it may be seen by others: without the login in an address that holds one."""
+    """The value as others may see it: an address without its login."""
     if not describe(key).secret or not isinstance(value, str) or "@" not in value:
         return value
     scheme, separator, _ = value.partition("://")
@@ -197,10 +197,10 @@ def shown(key: str, value: bool | int | float | str) -> bool | int | float | str
 
 
 def parse_value(key: str, text: str, *, lab: bool = False) -> bool | int | float | str:
-    """The value that a person typed for a setting.
+    """Parse the value that a person typed for a setting.
 
     Raises:
-        SettingsError: no such setting, or the text is not what it allows; the message names what is.
+        SettingsError: no such setting, or an invalid value; the message says what is allowed.
     """
     field = _PARAMETERS[key] if lab and key in _PARAMETERS else _field(key)
     value = _typed(field.kind, text.strip())
@@ -210,7 +210,7 @@ def parse_value(key: str, text: str, *, lab: bool = False) -> bool | int | float
             key=key,
             value=str(shown(key, text)),
             allowed=field.info.allowed,
-            description=Sentence(template=field.info.description),  # the window has them translated
+            description=Sentence(template=field.info.description),  # translated by the window
         )
     if key in _READ:
         _READ[key](str(value))
@@ -218,10 +218,10 @@ def parse_value(key: str, text: str, *, lab: bool = False) -> bool | int | float
 
 
 def apply(settings: Settings, values: Mapping[str, str], *, lab: bool = False) -> Settings:
-    """The settings with all of the typed values taken over, or none. `lab`: values may be its parameters, too.
+    """Apply all typed values to the settings, or none. `lab`: allow the lab's parameters, too.
 
     Raises:
-        SettingsError: names everything that is wrong, a line each.
+        SettingsError: everything that is wrong, a line each.
     """
     taken: dict[str, object] = {}
     wrong: list[Text] = []
@@ -236,12 +236,12 @@ def apply(settings: Settings, values: Mapping[str, str], *, lab: bool = False) -
 
 
 def reset(settings: Settings, keys: Sequence[str]) -> Settings:
-    """The settings with the named keys back at their defaults, or all of them where none is named."""
+    """Set the named keys, or all if none is named, back to their defaults."""
     return msgspec.structs.replace(settings, **{key: describe(key).default for key in keys or known_keys()})
 
 
 def changed_keys(settings: Settings) -> list[str]:
-    """The keys whose value is not the default."""
+    """The keys whose value differs from the default."""
     return [key for key in known_keys() if getattr(settings, key) != _FIELDS[key].info.default]
 
 
@@ -267,9 +267,9 @@ def _document(path: Path) -> TOMLDocument:
 
 
 def _migrated(values: dict[str, object], path: Path) -> dict[str, object]:
-    """The values without those that are gone."""
+    """The values without removed settings."""
     newest = SETTINGS_VERSION
-    version = values.pop(_VERSION, newest)  # a file written by hand means today's keys
+    version = values.pop(_VERSION, newest)  # a file written by hand uses today's keys
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise SettingsError(
             "{path} has the version {version}; it must be a whole number, now {newest}.",
@@ -289,7 +289,7 @@ def _migrated(values: dict[str, object], path: Path) -> dict[str, object]:
 
 
 def _dropped(before: Mapping[str, object], after: Mapping[str, object]) -> Text:
-    """Which values of an older file stand for nothing any more."""
+    """The values of an older file that have no meaning any more."""
     gone = [key for key in before if key not in after]
     if not gone:
         return ""
@@ -318,7 +318,7 @@ def _checked(values: Mapping[str, object], path: Path) -> Settings:
 
 
 def _quoted(value: object) -> str:
-    """As a file has it."""
+    """The value as written in a file."""
     try:
         return repr(value)
     except ValueError:  # a whole number of more than 4,300 digits
@@ -333,7 +333,7 @@ def _field(key: str, path: Path | None = None) -> _Field:
         advice = sentence("did you mean {name}?", name=near[0])
     elif path is None:
         advice = sentence("there are: {names}.", names=", ".join(_FIELDS))
-    else:  # the window shows this: ninety names would bury it
+    else:  # the window shows this: ninety names would fill it
         advice = sentence("remove that line.")
     if path is None:
         raise SettingsError("There is no setting '{name}'; {advice}", name=key, advice=advice)
@@ -341,7 +341,7 @@ def _field(key: str, path: Path | None = None) -> _Field:
 
 
 def _typed(kind: inspect.Type, text: str) -> bool | int | float | str | None:
-    """The text as a value of that kind, None where it is none."""
+    """Convert the text to that kind; None if it is invalid."""
     match kind:
         case inspect.BoolType():
             return True if text.lower() in _YES else False if text.lower() in _NO else None
@@ -358,7 +358,7 @@ def _typed(kind: inspect.Type, text: str) -> bool | int | float | str | None:
 
 def _fits(value: object, field: _Field) -> bool:
     if isinstance(value, float) and not math.isfinite(value):
-        return False  # TOML and float() both know nan, which no range check catches
+        return False  # TOML and float() both accept nan, which passes every range check
     if isinstance(value, str) and not value.isprintable():
         return False
     try:

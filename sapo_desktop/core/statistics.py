@@ -1,8 +1,8 @@
-"""The few statistics that figures and the guard rest on: intervals for shares, paired differences, means.
+"""The statistics behind figures and guard: intervals for shares, paired differences, means.
 
-Pure functions on plain lists, worked out by hand in the tests. Left out: bootstrap and exact tests; with the
-hundreds of questions of a held-out set the normal approximations differ from them by less than the figures
-are rounded to.
+Pure functions on plain lists, checked against hand calculations in the tests. Bootstrap and exact tests are omitted:
+with hundreds of held-out questions, the normal approximation differs from them by less than the rounding of the
+figures.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ class Estimate(Record, frozen=True):
     low: float
     high: float
     count: int
-    """How many values, or pairs, it rests on."""
+    """The number of values or pairs behind it."""
 
 
 def wilson(solved: int, questions: int, z: float = Z95) -> Interval:
-    """Interval of a share (Wilson 1927): holds its level near 0 and 1, where the plain one collapses to a
-    point.
+    """Interval of a share (Wilson 1927), which stays accurate near 0 and 1, where the plain one collapses to a point.
 
     (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n)
 
@@ -51,7 +50,7 @@ def wilson(solved: int, questions: int, z: float = Z95) -> Interval:
     centre = share + square / (2 * questions)
     spread = z * math.sqrt(share * (1 - share) / questions + square / (4 * questions**2))
     scale = 1 + square / questions
-    # Rounding leaves 1e-17 beside 0 and 1, which a figure would print as -0.0.
+    # Rounding leaves 1e-17 next to 0 and 1, which would print as -0.0.
     low = 0.0 if solved == 0 else (centre - spread) / scale
     high = 1.0 if solved == questions else (centre + spread) / scale
     return Interval(low=low, high=high)
@@ -60,9 +59,8 @@ def wilson(solved: int, questions: int, z: float = Z95) -> Interval:
 def paired_difference(after: Sequence[bool], before: Sequence[bool]) -> Estimate:
     """Difference of two shares on the same questions: after - before.
 
-    With g questions gained and l lost of n, the difference is (g - l)/n and its variance (g + l - (g -
-    l)²/n)/n², the variance behind McNemar's test: questions answered alike both times add nothing to the
-    noise.
+    With g questions gained and l lost of n, the difference is (g - l)/n and its variance (g + l - (g - l)²/n)/n², as in
+    McNemar's test. Questions with equal results add no noise.
 
     Raises:
         ValueError: the lists differ in length or are empty.
@@ -79,8 +77,10 @@ def paired_difference(after: Sequence[bool], before: Sequence[bool]) -> Estimate
 def mean_with_error(values: Sequence[float]) -> Estimate:
     """Mean with the standard error of independent values (sample deviation over sqrt n).
 
+    The error of a single value is unknown and given as infinity.
+
     Raises:
-        ValueError: there are no values. A single value has an unknown error, given as infinity.
+        ValueError: there are no values.
     """
     if not values:
         raise ValueError("expected at least one value")

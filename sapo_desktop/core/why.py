@@ -1,6 +1,6 @@
-"""Why a node is in its state, as data: a code with its values, so that every client can say it in its own language.
+"""Why a node is in its state, as data: a code with values that every client can put into its own language.
 
-`said` says it.
+`said` makes the sentence.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Moment, Sentence, Text, sentence
 
 DAY_AND_CLOCK_FROM = 20 * 3600
-"""A pause that ends later than this is told with the day."""
+"""A pause that ends later than this is shown with its day."""
 
 
 class Reason(Record, frozen=True, kw_only=True, tag=True):
@@ -18,135 +18,136 @@ class Reason(Record, frozen=True, kw_only=True, tag=True):
 
 
 class Starting(Reason, frozen=True, kw_only=True):
-    """The node is put together."""
+    """The node is being built."""
 
     step: Text = ""
-    """What is done now, and which step of how many that is."""
+    """The current step, and its number of all steps."""
     busy: Text = ""
-    """That it takes longer because the computer is busy, where it is."""
+    """That it takes longer because the computer is busy, if so."""
     silo: bool | None = None
-    """Whether the node will be in silo; None: not said."""
+    """Whether the node will be in silo; None: unknown."""
 
 
 class Ready(Reason, frozen=True, kw_only=True):
-    """Nothing was ordered."""
+    """Waiting for an order."""
 
 
 class Working(Reason, frozen=True, kw_only=True):
-    """A round is played."""
+    """Playing a round."""
 
     round: int
     busy: Text = ""
-    """That other programs have the processor, where they do."""
+    """That other programs use the processor, if so."""
     until: float | None = None
-    """Unix time at which the schedule, or what was allowed in spite of something, ends."""
+    """Unix time at which the schedule closes or the permission ends."""
     anyway: bool = False
-    """Whether it is the latter."""
+    """Whether `until` is the end of a permission to run despite a condition."""
 
 
 class Training(Working, frozen=True, kw_only=True):
-    """The round ends with a step of the trainer."""
+    """Playing a round that ends with a training step."""
 
 
 class Answering(Working, frozen=True, kw_only=True):
-    """The round is played without a trainer."""
+    """Playing a round without a trainer."""
 
 
 class Finishing(Reason, frozen=True, kw_only=True):
-    """The round in hand is played to its end, then the node pauses, or ends."""
+    """The current round is finished, then the node pauses or ends."""
 
     round: int
     busy: Text = ""
-    """As of `Working`."""
+    """As in `Working`."""
     ends: bool = False
 
 
 class Paused(Reason, frozen=True, kw_only=True):
-    """By the user."""
+    """Paused by the user."""
 
     until: float | None = None
-    """Unix time; None: until told."""
+    """Unix time; None: until resumed."""
 
 
 class PausedAfterRound(Reason, frozen=True, kw_only=True):
-    """As `Finishing` promised."""
+    """Paused after a round, as `Finishing` announced."""
 
     round: int
 
 
 class HeldBack(Reason, frozen=True, kw_only=True):
-    """Base of what pauses a node without anybody having said so; a person may let it run anyway."""
+    """Base of automatic pauses, which a person can override."""
 
 
 class OnBattery(HeldBack, frozen=True, kw_only=True):
     """The computer runs on its battery."""
 
     below: int | None = None
-    """Percent of charge, where it is only a low one that counts."""
+    """Percent of charge, if only a low charge counts."""
 
 
 class Metered(HeldBack, frozen=True, kw_only=True):
-    """The link to the internet is paid by volume."""
+    """The internet connection is metered."""
 
 
 class OutOfHours(HeldBack, frozen=True, kw_only=True):
-    """The schedule says so."""
+    """Outside the schedule."""
 
     until: float
     """Unix time."""
 
 
 class TooHot(HeldBack, frozen=True, kw_only=True):
-    """Processor or card."""
+    """Processor or card is too hot."""
 
     limit: int
     """Degrees."""
 
 
 class ProgramRuns(HeldBack, frozen=True, kw_only=True):
-    """One of those that the user named."""
+    """One of the programs that the user named is running."""
 
     name: str
 
 
 class CardTaken(HeldBack, frozen=True, kw_only=True):
-    """Other programs hold more of the graphics card's memory than they may beside us."""
+    """Other programs hold more of the graphics card's memory than allowed."""
 
     limit: int
     """Percent."""
 
 
 class InUse(HeldBack, frozen=True, kw_only=True):
-    """Somebody uses the computer."""
+    """Somebody is using the computer."""
 
     minutes: int
-    """Without input, after which nobody does."""
+    """Minutes without input after which it counts as unused."""
 
 
 class NotKept(Reason, frozen=True, kw_only=True):
-    """What was learned cannot be written, or loaded, now: the disk is full, say. It goes on by itself."""
+    """What was learned cannot be saved or loaded now, for example because the disk is full. The node continues by
+    itself."""
 
     text: Text
-    """What is in the way."""
+    """What is wrong."""
 
 
 class RoundsDone(Reason, frozen=True, kw_only=True):
-    """As many rounds as were ordered."""
+    """All ordered rounds are done."""
 
     round: int
-    """The last one."""
+    """The last round."""
 
 
 class Failed(Reason, frozen=True, kw_only=True):
-    """Hosts kept dying; somebody has to look."""
+    """Host processes kept failing; a person must look."""
 
     text: Text
-    """What the last of them said."""
+    """The last error."""
     failures: int
 
 
 class Ending(Reason, frozen=True, kw_only=True):
-    """The node was told to end."""
+    """The node is quitting."""
 
 
 Why = (
@@ -172,7 +173,7 @@ Why = (
 
 
 def given_up(text: Text, failures: int) -> Sentence:
-    """What is said where hosts kept dying. `text`: the last of them."""
+    """The message after host processes kept failing. `text`: the last error."""
     return sentence(
         "{reason} (failure {count} in a row: the node waits until you resume it)",
         in_terminal="sapo-desktop run",
@@ -182,7 +183,7 @@ def given_up(text: Text, failures: int) -> Sentence:
 
 
 def said(why: Why, now: float) -> Sentence:
-    """The one sentence that every client says. `now`: Unix time, by which a moment has its weekday or not."""
+    """The sentence that every client shows. `now`: Unix time, which decides whether a moment has its weekday."""
     match why:
         case Starting(step=step, busy=busy):
             start = sentence("Starting: {step}", step=step) if step else sentence("Starting")
@@ -234,13 +235,13 @@ def said(why: Why, now: float) -> Sentence:
 
 
 def in_english(why: Why, now: float) -> str:
-    """The same for terminals and logs, which have no other place to say that the computer is busy."""
+    """The sentence in English for terminals and logs, including that the computer is busy."""
     words = str(said(why, now))
     return f"{words}. {why.busy}".rstrip(".") if isinstance(why, Working | Finishing) and why.busy else words
 
 
 def _bounded(why: Working, what: Sentence, now: float) -> Sentence:
-    """What is done, and until when where that is known."""
+    """What is being done, and until when, if known."""
     if why.until is None:
         return what
     if why.anyway:

@@ -1,1 +1,1 @@
-"""Files read within bounds and written so that a power cut leaves the old or the new."""
+"""Bounded reading, and writing that survives a power cut: the old or the new content remains."""

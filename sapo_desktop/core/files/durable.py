@@ -1,7 +1,7 @@
-"""Writing so that a power cut leaves either the old or the new, and errors of the disk in words.
+"""Writing so that a power cut leaves either the old or the new content, with disk errors explained.
 
-The order that makes a rename durable: sync the files, sync their folder, rename, sync the parent. Windows has
-no sync for folders (its rename is journalled); there that step does nothing.
+To make a rename durable: sync the files, sync their folder, rename, sync the parent. Windows has no sync for folders
+(its renames are journalled), so that step does nothing there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 @contextmanager
 def disk_errors_as(error_type: type[SapoError], what: Text) -> Iterator[None]:
-    """Turn an OSError of the block into `error_type`, which says what failed and what to do."""
+    """Turn an OSError in the block into `error_type`, which says what failed and what to do."""
     try:
         yield
     except OSError as error:
@@ -43,7 +43,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in the folder are on the disk."""
+    """Wait until the names in the folder are on the disk. Does nothing on Windows."""
     if os.name == "nt":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -61,7 +61,7 @@ def sync_tree(folder: Path) -> None:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace the file's content as a whole, durably; readers see the old or the new."""
+    """Replace the file's whole content durably; readers see the old or the new content."""
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     temporary = Path(name)
     try:
@@ -77,19 +77,20 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def replace_durably(part: Path, path: Path) -> None:
-    """Give a written file the name that it is for; a power cut leaves the old or the new under it, whole."""
+    """Rename a finished file to its final name; a power cut leaves the old or the new file, whole."""
     sync_file(part)
     part.replace(path)
     sync_folder(path.parent)
 
 
 def remove_tree(folder: Path) -> None:
-    """Delete a folder with all in it; one that is not there is fine."""
+    """Delete a folder and everything in it. A missing folder is no error."""
     if folder.exists():
         shutil.rmtree(folder)
 
 
 def remove_leftovers(path: Path) -> None:
-    """Delete what a kill within `write_atomically` left beside `path`; only its one writer may ask for it."""
+    """Delete what a kill during `write_atomically` left next to `path`. Only the single writer of `path` may call
+    this."""
     for leftover in path.parent.glob(f".{path.name}-*"):
         leftover.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
-"""What SAPO Desktop can do with a GGUF file, by what its header says; and which files make one model.
+"""What SAPO Desktop can do with a GGUF file according to its header, and which files form one model.
 
-A kind that the trainer computes learns from the file itself. Any other can still answer through llama.cpp.
+If the trainer supports the architecture, the model learns from the file itself. Any other can still answer through
+llama.cpp.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ ARCHITECTURES = {
     "qwen3": "Qwen3ForCausalLM",
     "smollm3": "SmolLM3ForCausalLM",
 }
-"""llama.cpp's name of a kind that learns, and the class of transformers that computes it."""
+"""llama.cpp's name of an architecture that can learn -> the class of transformers that computes it."""
 DIFFERENT = (
     "attention.sliding_window",
     "attention.scale",
@@ -27,9 +28,9 @@ DIFFERENT = (
     "residual_scale",
     "embedding_scale",
 )
-"""Numbers with which a file of a known kind computes something else than its class."""
+"""Header entries that make a known architecture compute something else than its class."""
 SENTENCEPIECE, BYTE_LEVEL = "llama", "gpt2"
-"""Names of the two kinds of vocabulary that are read, as in `tokenizer.ggml.model`."""
+"""The two kinds of vocabulary that can be read, as in `tokenizer.ggml.model`."""
 WORD_RULES = {
     "gpt-2": "gpt-2",
     "smollm": "smollm",
@@ -41,15 +42,15 @@ WORD_RULES = {
     "falcon3": "llama-bpe",
     "smaug-bpe": "smaug-bpe",
 }
-"""`tokenizer.ggml.pre` -> the rule that cuts a text into words (engines/gguf/words.py), as llama.cpp groups them."""
+"""`tokenizer.ggml.pre` -> the rule that splits a text into words (engines/gguf/words.py), grouped as in llama.cpp."""
 _VISION = re.compile(r"clip|vl\b|vl(?=moe)|llava|mllama|vision|paligemma|idefics")
 _MOST_PARTS = 1000
 _PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
 
 
 def is_gguf(path: Path) -> bool:
-    """Whether the path is that of a GGUF file: by its name, or by how it begins, as Ollama and hub caches name files
-    by their hash."""
+    """Whether the path is a GGUF file, by its name or its first bytes. (Ollama and hub caches name files by their
+    hash.)"""
     if path.suffix.lower() == SUFFIX:
         return True
     try:
@@ -60,8 +61,10 @@ def is_gguf(path: Path) -> bool:
 
 
 def parts_of(path: Path) -> list[Path]:
-    """The files of the model that `path` is (a part of), by their names. Of more than a model has, the first thousand:
-    the check of a file (models/files/gguf_file.py) says that they are not all."""
+    """The files of the model that `path` belongs to, by their names.
+
+    At most a thousand are listed; the check of a file (models/files/gguf_file.py) then reports that parts are missing.
+    """
     match = _PART.fullmatch(path.name)
     if match is None or not 1 <= int(match[2]) <= int(match[3]):
         return [path]
@@ -70,14 +73,14 @@ def parts_of(path: Path) -> list[Path]:
 
 
 def only_answers(name: str, architecture: str, numbers: Mapping[str, float], tokenizer: str, rule: str) -> Text:
-    """Why the model of a file cannot learn here, as one sentence that names what it is; empty where it can.
+    """Why the model of a file cannot learn here, as one sentence that names its kind; empty if it can.
 
     Args:
         name: the file, for the sentence.
         architecture: as in `general.architecture`.
-        numbers: entries of the header under the architecture's name, without it.
+        numbers: header entries under the architecture's name, without that prefix.
         tokenizer: as in `tokenizer.ggml.model`.
-        rule: as in `tokenizer.ggml.pre`; empty where the file names none.
+        rule: as in `tokenizer.ggml.pre`; empty if the file names none.
     """
     if _VISION.search(architecture):
         what = sentence("a model that sees images ({kind})", kind=architecture)

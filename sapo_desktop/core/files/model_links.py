@@ -1,9 +1,9 @@
 """Which links among the files of a model are followed.
 
-A folder that came from somewhere may hold `LICENSE -> ~/.ssh/id_ed25519`: whoever copies what it leads to gives the key
-away with the model. Weights are links for a reason (they are large, and several programs share them) and are held
-against their format before anything is kept; all other files have to lie where they are named. The one exception is the
-layout of a hub's cache, in which every file of `snapshots/COMMIT/` is a link into `blobs/` of the same repository.
+A downloaded folder may hold `LICENSE -> ~/.ssh/id_ed25519`; copying the target would give the key away with the model.
+Weights are often links for a good reason (they are large and shared), and their format is checked before they are kept.
+All other files must be where their name says. The one exception is the layout of a hub's cache, in which every file of
+`snapshots/COMMIT/` is a link into `blobs/` of the same repository.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from sapo_desktop.core.files.reading import copy_regular
 
 
 def real_file(path: Path, *, weights: bool, caches: Sequence[Path] | None = None) -> Path:
-    """Where the bytes of the model's file `path` are: a path without links.
+    """The path of the model's file `path` without links.
 
     Args:
-        weights: whether it is a file of weights, which may lie elsewhere in its folder, or in a cache.
-        caches: folders that programs share weights in; None: those of this computer's user.
+        weights: whether it is a file of weights, which may be elsewhere in its folder, or in a cache.
+        caches: folders in which programs share weights; None: those of this computer's user.
 
     Raises:
-        ModelError: it is no regular file, or a link that is not followed.
+        ModelError: it is not a regular file, or a link that is not followed.
     """
     try:
         folder, real = path.parent.resolve(), path.resolve()
         is_file = stat.S_ISREG(real.lstat().st_mode)
-    except (OSError, RuntimeError):  # nothing is there; or, before Python 3.13, links in a circle
+    except (OSError, RuntimeError):  # nothing is there; or, before Python 3.13, a loop of links
         is_file = False
     if not is_file:
         raise ModelError("{path} is not a file, or a broken link. Put the file itself there.", path=str(path))
@@ -48,17 +48,16 @@ def real_file(path: Path, *, weights: bool, caches: Sequence[Path] | None = None
 
 
 def copy_file(path: Path, target: Path) -> None:
-    """Copy a file that goes along with a model's weights; nobody may read the copy who could not read the file.
+    """Copy a file that accompanies a model's weights, with the same restrictions on who may read it.
 
     Raises:
-        ModelError: it is no regular file, or a link that is not followed.
-        OSError: the disk.
+        ModelError: it is not a regular file, or a link that is not followed.
     """
     copy_regular(real_file(path, weights=False), target, links=False)
 
 
 def hub_caches(environment: Mapping[str, str] = os.environ, home: Path | None = None) -> list[Path]:
-    """Where hub clients keep models, links resolved. `home`: the user's."""
+    """The folders in which hub clients keep models, links resolved. `home`: the user's."""
     home = Path(environment.get("XDG_CACHE_HOME") or (home or Path.home()) / ".cache") / "huggingface"
     named = [environment.get(name) for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")]
     named.append(str(Path(environment.get("HF_HOME") or home) / "hub"))
@@ -66,5 +65,5 @@ def hub_caches(environment: Mapping[str, str] = os.environ, home: Path | None = 
 
 
 def _is_blob(folder: Path, real: Path) -> bool:
-    """Whether a file of a hub's cache is one of the same repository."""
+    """Whether a file of a hub's cache is a blob of the same repository."""
     return folder.parent.name == "snapshots" and real.parent == folder.parent.parent / "blobs"

@@ -1,4 +1,4 @@
-"""Names that Windows keeps for devices: a file of such a name cannot be copied there, with any ending."""
+"""Names that Windows reserves for devices. A file with such a name, with any extension, cannot be copied there."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ _DEVICES = frozenset(
 
 
 def is_device(name: str) -> bool:
-    """Whether Windows takes a file of this name for a device."""
+    """Whether Windows treats a file of this name as a device."""
     return name.partition(".")[0].rstrip(" ").lower() in _DEVICES

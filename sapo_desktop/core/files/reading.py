@@ -1,9 +1,8 @@
-"""Opening and copying files that somebody else may have put there: regular files only, each of a bounded size.
+"""Opening and copying files that others may have put there: regular files only, of bounded size.
 
-A folder that was downloaded, unpacked or named may hold a pipe that nobody writes to, a device without an end, or a
-link to what is nobody's business. So a file is looked at before it is opened and once more when it is open: what is
-read is what was looked at. What is refused is an OSError with its reason, so that whoever handles a disk's errors
-handles this too.
+A folder that was downloaded, unpacked or chosen may hold a pipe that nobody writes to, an endless device, or a link to
+private files. So a file is checked before it is opened, and again when it is open, so that what is read is what was
+checked. A refusal is an OSError with its reason, so that code that handles disk errors handles it too.
 """
 
 from __future__ import annotations
@@ -19,26 +18,26 @@ import msgspec
 
 T = TypeVar("T")
 MOST_OF_OUR_OWN = 16_000_000
-"""Bytes: no file that this program writes for itself, data of a model or of the history aside, is longer."""
+"""Bytes: no file that this program writes for itself is longer, except model and history data."""
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What msgspec raises for bytes that are none of the type: it lets texts that are no UTF-8 and maps nested deeper than
-Python's own limit through as they come."""
+"""What msgspec raises for undecodable bytes. It also passes on errors for invalid UTF-8 and for nesting beyond
+Python's limit."""
 
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)
-"""Windows has none; there the look before opening is all."""
+"""Windows has no such flag; there the check before opening must suffice."""
 
 
 class UnfitFile(OSError):
-    """There is something of that name which is not read; `strerror` says why."""
+    """The file exists but is not read; `strerror` says why."""
 
 
 def open_regular(path: Path, *, links: bool = True) -> BufferedReader:
-    """The file, open for reading. `links`: also where the name is a link to one.
+    """Open the file for reading. `links`: also if the name is a link to a regular file.
 
     Raises:
-        OSError: it is not there or may not be read.
-        UnfitFile: it is no regular file, a link, or changed between the look and the opening.
+        OSError: it does not exist or may not be read.
+        UnfitFile: it is not a regular file, is a link, or changed between the check and the opening.
     """
     looked = path.stat(follow_symlinks=links)
     _refuse_other(looked, path)
@@ -58,21 +57,21 @@ def read_bytes(path: Path, most: int = MOST_OF_OUR_OWN) -> bytes:
     """The content of a regular file of at most `most` bytes.
 
     Raises:
-        OSError: as `open_regular`; UnfitFile where it is longer.
+        OSError: as `open_regular`; UnfitFile if it is longer.
     """
     with open_regular(path) as file:
-        content = file.read(most + 1)  # never by the size it had: it may grow meanwhile
+        content = file.read(most + 1)  # the size seen before does not count: the file may grow meanwhile
     if len(content) > most:
         raise UnfitFile(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
     return content
 
 
 def read_json(path: Path, kind: type[T], most: int = MOST_OF_OUR_OWN) -> T:
-    """The JSON in a file, as that type.
+    """The JSON in a file, decoded as that type.
 
     Raises:
         OSError: as `read_bytes`.
-        msgspec.DecodeError: it is none of that type, however deeply it is nested.
+        msgspec.DecodeError: it does not match the type, however deeply it is nested.
     """
     try:
         return msgspec.json.decode(read_bytes(path, most), type=kind)
@@ -81,26 +80,26 @@ def read_json(path: Path, kind: type[T], most: int = MOST_OF_OUR_OWN) -> T:
 
 
 def read_text(path: Path, most: int = MOST_OF_OUR_OWN) -> str:
-    """As `read_bytes`, decoded as UTF-8, without its mark, which Windows' editors may add, and with every line end as
-    `\\n`. UnicodeDecodeError where it is none."""
+    """As `read_bytes`, decoded as UTF-8, without a byte order mark and with every line end as `\n`. Raises
+    UnicodeDecodeError."""
     return read_bytes(path, most).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def create_like(source: BufferedReader, target: Path) -> BufferedRandom:
-    """A new file for a copy of `source`: its permissions as the umask has them, for nobody else than may read the
-    source. FileExistsError where there is one."""
+    """Create a new file for a copy of `source`: permissions follow the umask, and nobody gains read access. Raises
+    FileExistsError."""
     of = os.fstat(source.fileno())
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(target, flags, 0o600 | (of.st_mode & 0o066))
     made = os.fstat(descriptor)
-    # Members of another group than the source's are everybody else there; of an empty file they have read nothing yet.
+    # Members of another group than the source's count as others there. While the file is empty, they have read nothing.
     if hasattr(os, "fchmod") and made.st_gid != of.st_gid:
         os.fchmod(descriptor, stat.S_IMODE(made.st_mode) & (0o607 | (of.st_mode & 0o006) << 3))
     return os.fdopen(descriptor, "r+b")
 
 
 def copy_regular(source: Path, target: Path, *, links: bool = True) -> None:
-    """Copy a file's content into a new file, in place of one that is there; permissions as `create_like`. OSError as
+    """Copy a file's content into a new file and replace an existing one; permissions as `create_like`. OSError as
     `open_regular`."""
     with open_regular(source, links=links) as file:
         target.unlink(missing_ok=True)

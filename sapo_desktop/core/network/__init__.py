@@ -1,1 +1,1 @@
-"""What both kinds of connection stand on: rates, address ranges, bounded websockets, invite links."""
+"""The base of both kinds of connection: rates, address ranges, bounded websockets, invite links."""

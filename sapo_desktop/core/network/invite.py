@@ -1,9 +1,9 @@
 """Invite links of private swarms: `sapo://join?swarm=KEY&peer=ADDRESS&peer=ADDRESS&admission=HEX`.
 
-`swarm` is the public half of the admission key, `peer` an address to begin at (percent-encoded), `admission` what
-admits one person's key; without it the link only says which swarm. Nothing in a link is secret. Fields that are not
-known are passed over, so that later versions can add some. Whether an address can be dialled, and whom the admission is
-for, is checked where the link is followed.
+`swarm` is the public half of the admission key, `peer` a percent-encoded address to start from, and `admission` admits
+one person's key. Without an admission, the link only names the swarm. Nothing in a link is secret. Unknown fields are
+ignored, so that later versions can add some. The code that follows a link checks whether an address can be dialled and
+whom the admission is for.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _MOST_FIELDS = 32
 _SWARM = re.compile(r"[0-9a-f]{64}")
 _ADMISSION = re.compile(r"[0-9a-f]{144}")
 _ADDRESS = re.compile(r"[!-+\--~]{1,255}")
-"""Printable ASCII but blanks and commas, which separate addresses in the settings."""
+"""Printable ASCII without blanks and commas, which separate addresses in the settings."""
 _FORM = f"{PREFIX}swarm=KEY&peer=ADDRESS"
 
 
 @dataclass(frozen=True)
 class Invite:
-    """The way into one private swarm. Keys and admission in lower-case hex; `admission` may be empty."""
+    """An invitation to one private swarm. Keys and admission in lower-case hex; `admission` may be empty."""
 
     swarm: str
     peers: tuple[str, ...]
@@ -38,7 +38,7 @@ class Invite:
 
     @classmethod
     def parse(cls, text: str) -> Invite:
-        """Read a link that somebody sent. Raises UsageError with what is wrong."""
+        """Parse a link that somebody sent. Raises UsageError with what is wrong."""
         fields = _fields(text.strip())
         swarm, admission = _only(fields, "swarm").lower(), _only(fields, "admission").lower()
         if not _SWARM.fullmatch(swarm):
@@ -55,8 +55,8 @@ class Invite:
 
     @property
     def nearby(self) -> tuple[str, ...]:
-        """Addresses that whoever sent this must not have dialled unasked: on this computer, in a local network, in a
-        cloud's own ranges, or where other services listen."""
+        """Addresses that are only dialled with the user's agreement: on this computer, in a local network, in a
+        cloud's internal ranges, or at ports of other services."""
         return tuple(peer for peer in self.peers if not _is_far(peer))
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class Invite:
 
 
 def asks_first(invite: Invite) -> Text:
-    """What a person is to know before the `nearby` addresses of an invite are dialled."""
+    """What to tell a person before the `nearby` addresses of an invite are dialled."""
     return sentence(
         "This invite leads to {addresses}: this computer, a local network, or a port of other "
         "services. Follow it only if you know that a node of that swarm is there.",
@@ -81,7 +81,7 @@ def _is_far(peer: str) -> bool:
     except ValueError:
         host, port = "", 0
     if not host or not port:
-        return True  # no address at all: refused where it is read
+        return True  # not an address at all: refused when it is read
     return is_public(host) and (port >= LOWEST_PORT or port == 443)
 
 
@@ -106,7 +106,7 @@ def _fields(text: str) -> dict[str, list[str]]:
 
 
 def _only(fields: dict[str, list[str]], name: str) -> str:
-    """The one value of a field; empty where it is missing."""
+    """The single value of a field; empty if it is missing."""
     values = fields.get(name, [""])
     if len(values) != 1:
         raise _wrong(sentence("this one has {name} {count} times.", name=name, count=len(values)))
@@ -114,7 +114,7 @@ def _only(fields: dict[str, list[str]], name: str) -> str:
 
 
 def _cut(what: Sentence) -> UsageError:
-    """What is wrong with a link that was cut on its way, it seems."""
+    """The error for a link that seems to be truncated."""
     again = sentence("Ask for the whole link again. In a terminal, put it in quotes.")
     return _wrong(joined([what, again]))
 

@@ -1,4 +1,4 @@
-"""Addresses of NATS servers as an operator types them: without a secret, which every process list would show."""
+"""Addresses of NATS servers as an operator types them, without a secret, which process lists would show."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _DEFAULT_PORT = 4222
 
 
 def nats_servers(text: str) -> tuple[str, ...]:
-    """The servers of a comma-separated list, `nats://` or `tls://` each, with their ports. Raises UsageError."""
+    """The servers of a comma-separated list of `nats://` or `tls://` addresses, with their ports. Raises UsageError."""
     return tuple(_server(word) for word in text.replace(",", " ").split())
 
 
 def is_guarded(server: str) -> bool:
-    """Whether what is said to this server is encrypted, or stays on this computer."""
+    """Whether traffic to this server is encrypted or stays on this computer."""
     parts = urlsplit(server)
     ip = ip_of(parts.hostname or "")
     return parts.scheme == "tls" or (ip.is_loopback if ip else parts.hostname == "localhost")

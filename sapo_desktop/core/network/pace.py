@@ -1,4 +1,4 @@
-"""Bytes a second, for all connections of a node together."""
+"""A shared limit of bytes per second for all connections of a node."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import time
 from collections.abc import Awaitable, Callable
 
 _STEP_SECONDS = 0.25
-"""The longest wait in one go, so that another rate holds soon."""
+"""The longest single wait, so that a new rate applies soon."""
 
 
 class Pace:
-    """Lets bytes pass in the order in which they ask, as fast as `rate` says.
+    """Lets bytes pass in the order of the requests, at `rate`.
 
     Args:
         clock: monotonic seconds.
@@ -24,18 +24,18 @@ class Pace:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.rate = rate
-        """Bytes a second; 0: no limit."""
+        """Bytes per second; 0: no limit."""
         self.passed = 0
-        """Bytes so far."""
+        """Total bytes so far."""
         self._clock, self._sleep = clock, sleep
         self._owed = 0.0
         self._time = clock()
         self._turn = asyncio.Lock()
 
     async def take(self, size: int) -> None:
-        """Return once so many bytes may pass."""
+        """Return when so many bytes may pass."""
         if not self.rate and not self._turn.locked():
-            self.passed += size  # nobody waits, and nothing is to be remembered
+            self.passed += size  # nobody waits, so there is nothing to remember
             return
         async with self._turn:
             while (wait := self.wait()) > 0:
@@ -50,6 +50,6 @@ class Pace:
         return self._owed / self.rate if self.rate else 0.0
 
     def note(self, size: int) -> None:
-        """So many bytes passed."""
+        """Count bytes that passed."""
         self.passed += size
         self._owed += size

@@ -1,8 +1,8 @@
-"""Which proxy leads out of this computer: the setting, else the environment's, else none.
+"""Which proxy to use: the one in the settings, else the environment's, else none.
 
-Links, downloads, the question for a newer version and a server elsewhere all ask here. Names are looked up by the
-proxy, never here. The address of a proxy may hold a login, so no message repeats it. Left out: the proxies of Windows'
-and macOS' own dialogs; asking those systems which hosts are excepted looks up names.
+Links, downloads, update checks and remote servers all ask here. The proxy resolves names, never this computer. A
+proxy's address may hold a login, so no message repeats it. The proxy settings of Windows and macOS are not used,
+because finding their exceptions would resolve names.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from sapo_desktop.core.sentences import Sentence, Text, sentence
 
 NO_PROXY = "off"
 _SCHEMES = {"http": "http", "socks5h": "socks5h", "socks5": "socks5h", "socks": "socks5h"}
-"""As typed -> as used: plain socks5 would look up names here; desktops write `socks` into the environment."""
+"""As typed -> as used: plain socks5 would resolve names here, and desktops write `socks` into the environment."""
 _FORM = sentence(
     "Write a proxy as http://HOST:PORT or socks5h://HOST:PORT, or with a password as "
     "http://USER:PASSWORD@HOST:PORT. The setting may also be `off`."
 )
 _LONGEST_WORD = 255
-"""Bytes of a user name or a password in SOCKS5 (RFC 1929)."""
+"""Maximum bytes of a user name or a password in SOCKS5 (RFC 1929)."""
 _SETTING = sentence("the setting `proxy`")
 
 
 @dataclass(frozen=True)
 class Proxy:
-    """A proxy that can be used. `source`: where its address comes from."""
+    """A usable proxy. `source`: where its address comes from."""
 
     url: str = field(repr=False)
     source: Text
 
     @property
     def host_and_port(self) -> tuple[str, int]:
-        """Where it is to be reached."""
+        """The host and port to connect to."""
         parts = urlsplit(self.url)
         return parts.hostname or "", parts.port or 0
 
@@ -50,7 +50,8 @@ class Proxy:
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
     def is_away(self, error: BaseException) -> bool:
-        """Whether a connection through it failed before it could answer: what fails in TLS had reached the host."""
+        """Whether a connection failed before the proxy could answer. An error in TLS means that the host was
+        reached."""
         cause: BaseException | None = error
         while cause is not None:
             if isinstance(cause, ssl.SSLError):
@@ -59,7 +60,7 @@ class Proxy:
         return True
 
     def unreachable(self, reason: str) -> Sentence:
-        """What to say where nobody answers at its address."""
+        """The message if nobody answers at its address."""
         return sentence(
             "The proxy {proxy} ({source}) cannot be reached: {reason}. Check whether it runs, or correct {source}.",
             proxy=self.shown,
@@ -68,7 +69,7 @@ class Proxy:
         )
 
     def refuses(self, target: str, reason: str) -> Sentence:
-        """What to say where it does not connect us. `reason`: in its words, such as `HTTP 403`."""
+        """The message if the proxy refuses to connect. `reason`: in its words, such as `HTTP 403`."""
         if "407" in reason:
             return sentence(
                 "The proxy {proxy} ({source}) requires a user name and a password (HTTP 407). Write them "
@@ -87,7 +88,7 @@ class Proxy:
 
 
 def check_proxy(setting: str) -> str:
-    """The proxy's address as it is used, or the setting itself where that is empty or `off`. Raises UsageError."""
+    """The normalised address of the proxy, or the setting itself if it is empty or `off`. Raises UsageError."""
     text = setting.strip()
     if text in ("", NO_PROXY):
         return text
@@ -95,13 +96,13 @@ def check_proxy(setting: str) -> str:
 
 
 def check_environment() -> None:
-    """Raises UsageError where the environment names a proxy that cannot be used: going around it is no answer."""
+    """Raise UsageError if the environment names an unusable proxy. Bypassing it would be wrong."""
     for tls in (True, False):
         _of_environment(tls)
 
 
 def proxy_for(setting: str, host: str, port: int, *, tls: bool) -> Proxy | None:
-    """The proxy for a connection to this host; None: it is made directly. To this computer no proxy leads.
+    """The proxy for a connection to this host; None: connect directly, as always to this computer.
 
     Raises:
         UsageError: the proxy cannot be used.
@@ -117,7 +118,7 @@ def proxy_for(setting: str, host: str, port: int, *, tls: bool) -> Proxy | None:
 
 
 def proxy_for_url(setting: str, url: str) -> Proxy | None:
-    """The same for an `http://` or `https://` address."""
+    """As `proxy_for`, for an `http://` or `https://` address."""
     parts = urlsplit(url)
     tls = parts.scheme == "https"
     return proxy_for(setting, parts.hostname or "", parts.port or (443 if tls else 80), tls=tls)
@@ -140,7 +141,7 @@ def _is_this_computer(host: str) -> bool:
 
 
 def _is_excepted(listed: str, host: str, port: int) -> bool:
-    """Whether NO_PROXY names this host: by `*`, name or parent domain, address or network, each maybe with a port."""
+    """Whether NO_PROXY names this host: by `*`, name or parent domain, address or network, with or without a port."""
     ip = ip_of(host)
     for entry in filter(None, re.split(r"[,\s]+", listed.lower())):
         with_port = re.fullmatch(r"(\[.*\]|[^:]*):([0-9]{1,5})", entry)
@@ -166,7 +167,7 @@ def _checked(text: str, complaint: Sentence) -> str:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
-        # Its words would repeat the text.
+        # The error's own words would repeat the text.
         raise UsageError("{complaint}. {form}", complaint=complaint, form=_FORM) from None
     if parts.scheme not in _SCHEMES or not parts.hostname or not port or not text.isascii():
         raise UsageError("{complaint}. {form}", complaint=complaint, form=_FORM)
@@ -182,7 +183,7 @@ def _checked(text: str, complaint: Sentence) -> str:
 
 
 def _is_word(encoded: str, forbidden: str = "") -> bool:
-    """Whether both kinds of proxy can be told this user name or password."""
+    """Whether both kinds of proxy accept this as a user name or password."""
     try:
         word = unquote(encoded, errors="strict")
     except UnicodeDecodeError:

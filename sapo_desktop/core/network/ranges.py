@@ -5,31 +5,30 @@ from __future__ import annotations
 import ipaddress
 
 LOWEST_PORT = 1024
-"""Below it other services listen: nobody shall make nodes knock at their doors."""
+"""Other services listen below this port; peers must not make a node connect to them."""
 _HOMES = [
     ipaddress.IPv4Network(network) for network in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16")
 ]
-"""RFC 1918 and RFC 3927: what a local network is made of."""
+"""The ranges of local networks: RFC 1918 and RFC 3927."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _UNICAST = ipaddress.IPv6Network("2000::/3")
-"""All of IPv6 that was ever given to anybody; around it are translators' and other special ranges."""
+"""All IPv6 space that was ever assigned; the rest holds translators' and other special ranges."""
 _SPECIAL: list[ipaddress.IPv4Network | ipaddress.IPv6Network] = [
     *map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32")),
     ipaddress.IPv6Network("3fff::/20"),
 ]
-"""What Python takes for global, in some of its releases at least: clouds' services for their machines, 6to4 relays,
-documentation."""
+"""Ranges that some releases of Python take for global: metadata services of clouds, 6to4 relays, documentation."""
 _HOME_NAMES = {"localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "arpa", "onion"}
-"""Last labels of names that stand for no host on the public internet."""
+"""Top-level labels that never name a host on the public internet."""
 
 
 def is_of_a_home(ip: ipaddress.IPv4Address) -> bool:
-    """Whether nobody on the internet has this address. Loopback is of no network."""
+    """Whether the address is local and unknown on the internet. Loopback counts as neither."""
     return any(ip in network for network in _HOMES)
 
 
 def ip_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address that a host spells out, an IPv4 one mapped into IPv6 as itself; None for a name."""
+    """The address that a host spells out (an IPv4 address mapped into IPv6 as IPv4); None for a name."""
     try:
         ip = ipaddress.ip_address(host)
     except ValueError:
@@ -44,16 +43,16 @@ def is_private(host: str) -> bool:
 
 
 def is_public(host: str) -> bool:
-    """Whether a stranger may name it: no private, loopback, link-local or reserved range, no name of a host at home.
-    What a name leads to shows only where it is looked up."""
+    """Whether a stranger may name this host: no private, loopback, link-local or reserved range, no local name. The
+    addresses behind a name are checked when it is resolved."""
     ip = ip_of(host)
     return _is_public_name(host) if ip is None else _is_global(ip)
 
 
 def _is_global(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     if isinstance(ip, ipaddress.IPv6Address):
-        # A translator may carry what is sent to these to the IPv4 address inside: that decides. What Python says of the
-        # ranges themselves changed between its releases.
+        # A translator may forward these to the IPv4 address inside, so that one decides. Python's own answer for the
+        # ranges themselves changed between releases.
         inside = ip.sixtofour or (ipaddress.IPv4Address(ip.packed[12:]) if ip in _NAT64 else None)
         if inside is not None:
             return _is_global(inside)
@@ -64,7 +63,7 @@ def _is_global(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
 
 
 def _is_public_name(host: str) -> bool:
-    """Whether a name can be one of the public internet: a resolver may take `127.1` for an address, and `printer` or
-    `nas.local` are hosts at home."""
+    """Whether a name can be public. A resolver may read `127.1` as an address, and `printer` and `nas.local` are
+    local hosts."""
     labels = host.lower().split(".")
     return len(labels) > 1 and not labels[-1].startswith(tuple("0123456789")) and labels[-1] not in _HOME_NAMES

@@ -1,5 +1,5 @@
-"""Whether a newer version is there: what a release says of itself, who signed it, and what follows from it.
+"""Whether a newer version exists: a release's own description, its signature, and the conclusion.
 
-Pure: manifest.py the records, decision.py signatures and the verdict. worker/hosts/updates.py asks and
-remembers. Nothing is ever installed from here; it is said.
+Pure: manifest.py has the records, decision.py signatures and the verdict. worker/hosts/updates.py asks and remembers.
+Nothing is ever installed, only shown.
 """

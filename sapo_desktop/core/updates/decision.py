@@ -1,9 +1,9 @@
-"""Who signed a manifest (Ed25519; the secret keys are nowhere in the product), and what it means to this version, now:
-one pure decision. What it refuses is offered nowhere.
+"""Who signed a manifest (Ed25519; no secret key is in the product) and what it means to this version now.
 
-Refused are, in this order: what no key of the build signed; what is no manifest; what an older key signed once a newer
-one has; a list older than one seen before, or another one of the same number; a list from the future (this computer's
-clock is behind), and one that has expired.
+One pure decision; a refused manifest is never offered. Refused are, in this order: a manifest without a valid signature
+of one of the build's keys; bytes that are not a manifest; a signature by an older key after a newer one has signed; a
+lower number than seen before, or other content under the same number; a manifest from the future (this computer's clock
+is slow), and an expired one.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _LABEL = b"sapo-desktop/updates/1\0"
 
 
 def signed_bytes(document: bytes) -> bytes:
-    """What is signed for a manifest of these bytes."""
+    """The bytes to sign for this manifest."""
     return _LABEL + document
 
 
 def signer(document: bytes, signature: bytes, keys: Sequence[str]) -> int | None:
-    """The place of the key that signed it, or None. `signature`: 128 hex digits; `keys`: 64 each."""
+    """The index of the key that signed it, or None. `signature`: 128 hex digits; `keys`: 64 each."""
     text = signature.decode("ascii", "replace").strip()
     if not re.fullmatch(r"[0-9a-f]{128}", text):
         return None
     for place, key in enumerate(keys):
         try:
             VerifyKey(bytes.fromhex(key)).verify(signed_bytes(document), bytes.fromhex(text))
-        except (BadSignatureError, ValueError):  # ValueError: the key is no point of the curve
+        except (BadSignatureError, ValueError):  # ValueError: the key is not a point of the curve
             continue
         return place
     return None
@@ -50,19 +50,19 @@ _DAY = datetime.timedelta(days=1)
 
 
 class Seen(Record, frozen=True):
-    """What is remembered of the newest manifest that was signed rightly."""
+    """What is remembered of the newest validly signed manifest."""
 
     number: Annotated[int, Meta(ge=0)] = 0
     digest: str = ""
     """SHA-256 of its bytes."""
     key: str = ""
-    """That signed it, hex."""
+    """The key that signed it, in hex."""
 
 
 def judge(
     document: bytes, signature: bytes, release: Release, own: str, now: float, seen: Seen
 ) -> tuple[Standing, Seen]:
-    """How version `own` stands by these bytes, and what to remember. `now`: Unix time."""
+    """Judge version `own` by these bytes. Returns the standing and what to remember. `now`: Unix time."""
     place = signer(document, signature, release.keys)
     if place is None:
         return _refused(_UNSIGNED, release), seen
@@ -85,7 +85,7 @@ def judge(
 
 
 def _by_the_clock(manifest: Manifest, release: Release, own: str, now: float) -> Standing:
-    """How `own` stands by a manifest that is believed as far as its days go."""
+    """The standing of `own` if the manifest's dates allow trusting it."""
     today = datetime.datetime.fromtimestamp(now, datetime.UTC).date()
     if today + _DAY < manifest.date:
         text = sentence(

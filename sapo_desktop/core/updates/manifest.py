@@ -1,7 +1,7 @@
-"""The manifest of a release, `updates.json`, what a build knows of its release address, and how things stand.
+"""The manifest of a release (`updates.json`), the build's release address, and the resulting standing.
 
-A manifest is read only once its signature holds (decision.py). Its format is fixed: a build that is years old has to
-read it, so an unknown field is refused.
+A manifest is parsed only after its signature was verified (decision.py). Its format is fixed, because builds that are
+years old must read it; an unknown field is refused.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ StandingState = Literal["off", "unknown", "current", "newer", "urgent", "refused
 
 
 class ReleaseFile(Record, frozen=True, forbid_unknown_fields=True):
-    """One file of a release; it lies beside the manifest."""
+    """One file of a release, stored next to the manifest."""
 
     name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$")]
     bytes: Annotated[int, Meta(ge=1, le=10**11)]
@@ -41,52 +41,52 @@ class ReleaseFile(Record, frozen=True, forbid_unknown_fields=True):
 
 
 class Manifest(Record, frozen=True, forbid_unknown_fields=True):
-    """What a release says."""
+    """What a release says about itself."""
 
     product: Literal["sapo-desktop"]
     format: Literal[1]
     number: Annotated[int, Meta(ge=1, le=2**53)]
-    """Grows with every manifest, of the same version too."""
+    """Grows with every manifest, also for the same version."""
     version: Version
     least_version: Version
-    """The minimum safe version: what is below it should not be run any more."""
+    """The oldest safe version; older ones should no longer run."""
     date: datetime.date
     expires: datetime.date
-    """The last day on which it is believed."""
+    """The last day on which it is valid."""
     changelog: Annotated[str, Meta(max_length=100_000)]
     files: Annotated[list[ReleaseFile], Meta(max_length=100)]
 
 
 class Release(Record, frozen=True, forbid_unknown_fields=True):
-    """Where this build looks, and whom it believes: resources/updates.toml."""
+    """Where this build looks for updates and which keys it trusts: resources/updates.toml."""
 
     address: Annotated[str, Meta(max_length=500)] = ""
-    """The folder of the manifest and the files; empty: nothing is ever looked for."""
+    """The folder of the manifest and the files; empty: never look for updates."""
     page: Annotated[str, Meta(max_length=500, pattern=r"^(https://[^\s]+)?$")] = ""
-    """For people."""
+    """The page for people."""
     keys: Annotated[list[Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]], Meta(max_length=2)] = msgspec.field(
         default_factory=list
     )
-    """Ed25519, hex: the one that signs, and the one that takes its place by signing once."""
+    """Ed25519 keys in hex: the current one, and the one that replaces it with its first signature."""
 
 
 class Standing(Record, frozen=True):
-    """How things stand, for people and for who shows it to them."""
+    """The standing of this version, for people and programs."""
 
     state: StandingState
     text: Text
     version: str = ""
-    """The newest one; with what follows, where there is one that is newer than this."""
+    """The newest version; this and the fields below are set if it is newer than this one."""
     date: str = ""
     changelog: str = ""
     page: str = ""
     files: list[ReleaseFile] = msgspec.field(default_factory=list)
     looked: float | None = None
-    """Unix time."""
+    """Unix time of the last check."""
 
 
 def decode(document: bytes) -> Manifest:
-    """The manifest in these bytes. Raises msgspec.DecodeError where they are none."""
+    """Decode the manifest. Raises msgspec.DecodeError."""
     try:
         found = msgspec.json.decode(document, type=Manifest)
     except (RecursionError, UnicodeDecodeError) as error:
@@ -99,7 +99,7 @@ def decode(document: bytes) -> Manifest:
 
 
 def order(version: str) -> tuple[tuple[int, ...], bool]:
-    """What versions are compared by; 1.2 is 1.2.0, and what has more than numbers (1.2.0rc1) comes before it."""
+    """The sort key of versions: 1.2 equals 1.2.0, and suffixes (1.2.0rc1) come before it."""
     numbers = re.match(r"[0-9]{1,6}(\.[0-9]{1,6})*", version)
     parts = [int(part) for part in numbers[0].split(".")] if numbers else []
     while parts and not parts[-1]:
@@ -108,12 +108,12 @@ def order(version: str) -> tuple[tuple[int, ...], bool]:
 
 
 def read_release(path: Path) -> Release:
-    """What this build knows of its release address. Raises SapoError where the file is damaged."""
+    """Read this build's release address and keys. Raises SapoError if the file is damaged."""
     try:
         found = msgspec.convert(tomllib.loads(read_text(path)), Release)
         if found.address and not (_is_safe(found.address) and found.keys):
             raise ValueError("an address has to be https:// and to have a key")
-    except (OSError, ValueError) as error:  # msgspec's and tomllib's are ValueErrors
+    except (OSError, ValueError) as error:  # includes msgspec's and tomllib's errors
         raise SapoError(
             "{path} is damaged ({reason}). Install SAPO Desktop again.", path=str(path), reason=str(error)
         ) from error
