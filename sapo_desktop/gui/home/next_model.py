@@ -57,6 +57,8 @@ class NextModelCard(Card):
         return self._text.text()
 
     def _say(self, text: str) -> None:
+        if text == self.text:
+            return
         self._text.setText(text)
         self.setAccessibleName(text)
         self.setVisible(bool(text))

@@ -24,9 +24,15 @@ def within(place: QRect, room: QRect) -> QRect:
     return QRect(left, top, place.width(), place.height())
 
 
+_DEEPEST = 12
+"""Layouts within each other, from a page to its smallest part."""
+
+
 def settle() -> None:
     """Give all parts of all windows the room that they need by now."""
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+    # Each call leaves the requests that it causes, those of the layouts around, to the next one.
+    for _ in range(_DEEPEST):
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
 
 class WholeFrames(QObject):
