@@ -11,8 +11,8 @@ from argparse import Namespace
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.prompts import as_utf8, typed_line
 from sapo_desktop.commands.tasks import verdict_words
-from sapo_desktop.terminal.json_lines import fields
 from sapo_desktop.terminal.wording import duration
+from sapo_desktop.view.fields import fields
 from sapo_desktop.worker.control.messages.replies import HumanMarked, PosedQuestion
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
 

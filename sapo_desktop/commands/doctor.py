@@ -21,9 +21,10 @@ from sapo_desktop.system.checks import computer_checks, last_written, relay_chec
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import other_engine
 from sapo_desktop.system.logs import log_tail
-from sapo_desktop.terminal.json_lines import fields
 from sapo_desktop.terminal.wording import size
-from sapo_desktop.worker.control.messages.facts import COMPUTING, Examine, Facts, GetUpdates, UpdatesAre
+from sapo_desktop.view.fields import fields
+from sapo_desktop.worker.control.messages.facts import COMPUTING, Examine, Facts, GetUpdates, UpdatesAre, notice_line
+from sapo_desktop.worker.control.notices import KeptNotices
 from sapo_desktop.worker.control.unstarted import while_out_of_silo
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.updates import Looker
@@ -106,7 +107,9 @@ def _write_report(
     """What the window's diagnostics file holds too; also of a node that does not start."""
     folder = DataFolder.at(context.folder)
     log = log_tail(folder.log("worker"), diagnosis.LOG_LINES)
-    diagnosis.write_report(path, checks, facts, settings, log, diagnosis.private_words(folder.root))
+    said = [notice_line(one) for one in KeptNotices(folder.notices).newest()[-diagnosis.NOTICES :]]
+    private = diagnosis.private_words(folder.root)
+    diagnosis.save_report(path, diagnosis.report(checks, facts, settings, log, private, said=said))
     context.out.emit("written", file=str(path.resolve()), what="report")
     context.out.say(f"Wrote the report to {path}. Look through it before you share it.")
 

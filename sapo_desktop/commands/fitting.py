@@ -11,9 +11,8 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.fitting import Available, Estimate, Fit, ModelBadge, Parts, Way
 from sapo_desktop.core.models import MOST_WORDS
 from sapo_desktop.core.sentences import quoted
-from sapo_desktop.terminal.json_lines import fields
-from sapo_desktop.terminal.output import JsonValue
 from sapo_desktop.terminal.wording import duration, size
+from sapo_desktop.view.fields import JsonValue, fields
 from sapo_desktop.worker.control.messages.models import (
     CatalogueIs,
     EstimatesAre,

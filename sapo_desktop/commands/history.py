@@ -3,48 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 from argparse import Namespace
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TextIO
 
-import msgspec
-
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.door import Node
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import RoundReport, json_line
-from sapo_desktop.terminal.json_lines import fields, round_fields, swarm_fields
 from sapo_desktop.terminal.output import written
 from sapo_desktop.terminal.wording import amount, duration, percent
+from sapo_desktop.view.fields import RoundsFile, fields, round_fields
 from sapo_desktop.worker.control.messages.replies import History, Sources, Status
 from sapo_desktop.worker.control.messages.requests import GetHistory, GetSources, GetStatus
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout, Rollouts
 
 SHOWN_ROUNDS = 20
-CSV_COLUMNS = (
-    "round",
-    "reward",
-    "solved",
-    "partial",
-    "swarm_reward",
-    "swarm_low",
-    "swarm_high",
-    "swarm_peers",
-    "swarm_mine",
-    "local_groups",
-    "external_groups",
-    "zero_advantage_groups",
-    "answer_tokens",
-    "truncated",
-    "generate_seconds",
-    "mark_seconds",
-    "train_seconds",
-    "seconds",
-    "checkpoint",
-    "note",
-)
 
 
 async def history(context: Context, args: Namespace) -> None:
@@ -115,15 +90,11 @@ async def _show_sources(context: Context, node: Node) -> None:
 
 
 async def _write_csv(context: Context, node: Node, name: str) -> None:
-    count = 0
     with _writing(context, name) as stream:
-        writer = csv.writer(stream)
-        writer.writerow(CSV_COLUMNS)
+        file = RoundsFile(stream, as_csv=True)
         async for report in _rounds(node, 0):
-            cells = msgspec.structs.asdict(report) | swarm_fields(report.swarm_reward)
-            writer.writerow([cells[column] for column in CSV_COLUMNS])
-            count += 1
-    _say_written(context, name, amount(count, "round"))
+            file.add([report])
+    _say_written(context, name, amount(file.count, "round"))
 
 
 async def _write_rollouts(context: Context, node: Node, name: str) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 from sapo_desktop.commands.line.context import Context
 from sapo_desktop.commands.line.prompts import as_utf8
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.terminal.json_lines import eval_fields, fields
 from sapo_desktop.terminal.views import eval_line
 from sapo_desktop.terminal.wording import amount, duration, nearest, percent, size
 from sapo_desktop.view.completion import parted, without_tags
+from sapo_desktop.view.fields import eval_fields, fields
 from sapo_desktop.worker.control.messages.asking import Ask, Asked
 from sapo_desktop.worker.control.messages.replies import (
     CheckpointInfo,

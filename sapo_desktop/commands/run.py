@@ -16,9 +16,9 @@ from sapo_desktop.core.network.invite import Invite, asks_first
 from sapo_desktop.core.sentences import joined, quoted
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.terminal.dashboard import Dashboard
-from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.views import View, view_for
 from sapo_desktop.terminal.wording import amount, duration, percent
+from sapo_desktop.view.fields import share
 from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import JoinSwarm
 

@@ -11,8 +11,8 @@ from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.prompts import typed_line
 from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.records import Mark
-from sapo_desktop.terminal.json_lines import fields
 from sapo_desktop.terminal.wording import nearest, percent
+from sapo_desktop.view.fields import fields
 from sapo_desktop.worker.control.messages.asking import Tried, TryTask
 from sapo_desktop.worker.control.messages.replies import Ok, TaskInfo, Tasks, TasksRead
 from sapo_desktop.worker.control.messages.requests import AddTasks, ListTasks, ReadTasks, RemoveTasks

@@ -17,9 +17,9 @@ from typing import Literal, TextIO
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import clean, one_line
 from sapo_desktop.terminal.invocation import as_started
+from sapo_desktop.view.fields import JsonValue
 
 _PIPE_WIDTH = 10_000
-JsonValue = str | int | float | bool | None | Sequence["JsonValue"] | dict[str, "JsonValue"]
 
 
 _IN_ASCII = str.maketrans({"✓": "+", "✗": "x", "→": "->", "…": "..."})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from sapo_desktop.terminal.json_lines import Fields, fields
 from sapo_desktop.terminal.wording import amount, duration
+from sapo_desktop.view.fields import Fields, fields
 from sapo_desktop.worker.control.messages.replies import RelayStatus
 from sapo_desktop.worker.control.messages.swarm import BackboneInfo, LinkInfo, SwarmInfo
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
+from sapo_desktop.gui.home.saving import SavedRounds
+from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.widgets.bars import legend
 from sapo_desktop.gui.widgets.buttons import IconButton, Segments
 from sapo_desktop.gui.widgets.charts import CurveChart, LineSample, played_in_both, words_at
+from sapo_desktop.gui.widgets.files import ask_save_path
 from sapo_desktop.gui.widgets.layout import Card, Flow
 from sapo_desktop.gui.widgets.notes import Empty
 from sapo_desktop.gui.widgets.table import Heading, Table
@@ -30,10 +34,10 @@ _OF_THE_SWARM = range(2, 7)
 class ChartCard(Card):
     """See the module."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
         self.setAccessibleName(tr("Does it learn?"))
-        self._view = view
+        self._view, self._bridge = view, bridge
         self.chart = CurveChart(view.curves, tr("Chart of the share of questions solved: held-out or in training"))
         self.shown = Segments(
             tr("What the chart shows"), [("skill", tr("New questions")), ("training", tr("In training"))], "skill"
@@ -53,6 +57,7 @@ class ChartCard(Card):
         self._range = Segments(tr("Rounds shown"), [("all", tr("All rounds")), ("500", "500"), ("100", "100")], "all")
         self._range.chosen.connect(self._show_range)
         self._as_table = IconButton("table", tr("Show as a table"), self._switch, checkable=True)
+        self._save = IconButton("download", tr("Save all rounds as CSV or JSON"), self._ask_where)
         self._words = Label("", "caption", lines=3)  # what is pointed at changes its length
         self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._tables = {
@@ -76,7 +81,11 @@ class ChartCard(Card):
         lines = Flow(*(one for of_kind in self._legends.values() for one in of_kind), spacing=18)
         self._about = Label("", "caption")
         self.add(
-            Flow(self.shown, self._range, self._as_table, spacing=4), lines, (self._stack, 1), self._words, self._about
+            Flow(self.shown, self._range, self._as_table, self._save, spacing=4),
+            lines,
+            (self._stack, 1),
+            self._words,
+            self._about,
         )
         set_tooltip(self._as_table, tr("The same numbers as a table, for keyboard, screen reader or clipboard"))
         self.chart.row_pointed.connect(self._point)
@@ -110,12 +119,19 @@ class ChartCard(Card):
             self._show_legends()
         else:
             self._show_kind("skill" if self._view.settings.validate_every else "training")
+        self._save.setVisible(self._view.attached and len(self._view.curves) > 0)
         if not len(self._view.curves):
             self._stack.setCurrentWidget(self._unknown if self._view.status is None else self._empty)
             return
         self._switch()
         self.chart.follow()
         self._point(self.chart.row_under_pointer)
+
+    def _ask_where(self) -> None:
+        kinds = "CSV (*.csv);;" + tr("JSON, one round per line") + " (*.jsonl)"
+        if to := ask_save_path(self, tr("Save all rounds"), "rounds.csv", kinds):
+            self._save.setEnabled(False)
+            SavedRounds(self, self._bridge, Path(to), lambda: self._save.setEnabled(True)).start()
 
     def _switch(self) -> None:
         if not len(self._view.curves):

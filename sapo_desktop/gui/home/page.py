@@ -69,7 +69,7 @@ class HomePage(Page):
         self._banner.button.clicked.connect(self._mend)
         self._newer = UpdateBanner(view, bridge)
         self._next = NextModelCard(view, bridge)
-        self._chart = ChartCard(view)
+        self._chart = ChartCard(view, bridge)
         self._learned = LearnedCard(view)
         self._milestones = MilestonesCard(view, bridge)
         self._now = NowCard(view)

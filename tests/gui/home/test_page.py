@@ -1,13 +1,16 @@
 """Home's sentence, and the line below it that says why nothing seems to go on."""
 
 from functools import partial
+from pathlib import Path
 
 import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
+from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Training
+from sapo_desktop.gui.home import chart as home_chart
 from sapo_desktop.gui.home import page as home_page
 from sapo_desktop.gui.home.next_model import next_model
 from sapo_desktop.gui.home.page import HomePage
@@ -18,16 +21,16 @@ from sapo_desktop.gui.words.language import speak
 from sapo_desktop.view.link import Lost
 from sapo_desktop.worker.control.messages.events import SettingsChanged, StateChanged
 from sapo_desktop.worker.control.messages.models import CatalogueIs, DownloadModel, GetCatalogue, ModelInstalled
-from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Week
-from sapo_desktop.worker.control.messages.requests import GetWeek, ResetSettings, SetSettings
+from sapo_desktop.worker.control.messages.replies import Curve, History, Ok, SettingsAre, Week
+from sapo_desktop.worker.control.messages.requests import GetHistory, GetWeek, ResetSettings, SetSettings
 from tests.gui import scenes, staged_home
-from tests.gui.driving import shown, texts
+from tests.gui.driving import button, shown, texts
 from tests.gui.stage import StageBridge
 from tests.gui.staged_model import catalogue, installed
 
 
-def home(qtbot: QtBot) -> tuple[HomePage, StageBridge]:
-    bridge = StageBridge(scenes.a_view())
+def home(qtbot: QtBot, history: Curve | None = None) -> tuple[HomePage, StageBridge]:
+    bridge = StageBridge(scenes.a_view(history))
     staged_home.stage(bridge)
     return shown(qtbot, HomePage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900), bridge
 
@@ -176,3 +179,33 @@ def test_the_energy_is_known_as_soon_as_there_is_a_node(qtbot: QtBot) -> None:
     bridge.tell(scenes.a_view().link)
     page.refresh(frozenset({"link"}))
     assert "0.81 kWh" in texts(page)
+
+
+@pytest.mark.parametrize(("name", "first"), [("rounds.csv", "round,reward,solved"), ("rounds.jsonl", '{"round": 1,')])
+def test_all_rounds_are_saved_page_by_page(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, first: str
+) -> None:
+    page, bridge = home(qtbot, scenes.silo_curve())
+    rounds = scenes.reports(5, 5)
+    bridge.replies[GetHistory] = lambda asked: History(
+        rounds=[one for one in rounds if one.round > asked.after][:2], more=asked.after < 3
+    )
+    monkeypatch.setattr(home_chart, "ask_save_path", lambda *asked: str(tmp_path / name))
+    said: list[str] = []
+    bridge.said.connect(said.append)
+    button(page, "Save all rounds as CSV or JSON").click()
+    lines = (tmp_path / name).read_text().splitlines()
+    assert lines[0].startswith(first) and len(lines) == 5 + name.endswith("csv")
+    assert said == [f"Saved 5 rounds to {tmp_path / name}"]
+
+
+def test_rounds_that_cannot_be_saved_say_why(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    page, bridge = home(qtbot, scenes.silo_curve())
+    bridge.replies[GetHistory] = UsageError("The history is damaged.")
+    troubles: list[str] = []
+    bridge.trouble.connect(troubles.append)
+    save = button(page, "Save all rounds as CSV or JSON")
+    for to, why in (("no/rounds.csv", "No such file"), ("rounds.csv", "The history is damaged.")):
+        monkeypatch.setattr(home_chart, "ask_save_path", lambda *asked, to=to: str(tmp_path / to))
+        save.click()
+        assert why in troubles[-1] and save.isEnabled()
