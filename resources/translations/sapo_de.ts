@@ -643,6 +643,10 @@
         <translation>Alle Runden</translation>
     </message>
     <message>
+        <source>Save all rounds as CSV or JSON</source>
+        <translation>Alle Runden als CSV oder JSON speichern</translation>
+    </message>
+    <message>
         <source>No round finished yet</source>
         <translation>Noch keine Runde fertig</translation>
     </message>
@@ -668,6 +672,14 @@
     <message>
         <source>held-out score with 95% interval</source>
         <translation>Prüfwert mit 95-%-Intervall</translation>
+    </message>
+    <message>
+        <source>JSON, one round per line</source>
+        <translation>JSON, eine Runde je Zeile</translation>
+    </message>
+    <message>
+        <source>Save all rounds</source>
+        <translation>Alle Runden speichern</translation>
     </message>
     <message>
         <source>The score has hardly risen since round {round}. This model may have learned what it can here. A larger one can learn more (page Model).</source>
@@ -1248,6 +1260,26 @@
         <translation>Alle Einstellungen zurücksetzen?</translation>
     </message>
     <message>
+        <source>This is the whole file. Nothing is sent.</source>
+        <translation>Das ist die ganze Datei. Nichts wird gesendet.</translation>
+    </message>
+    <message>
+        <source>Private data is removed by rules. Look through the text before you share it.</source>
+        <translation>Private Daten werden nach Regeln entfernt. Sieh den Text durch, bevor du ihn weitergibst.</translation>
+    </message>
+    <message>
+        <source>Left out: names, addresses, keys, tokens, invites, folders, and texts that you entered.</source>
+        <translation>Weggelassen: Namen, Adressen, Schlüssel, Token, Einladungen, Ordner und was du eingegeben hast.</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>Speichern</translation>
+    </message>
+    <message>
+        <source>Saved to {path}. Nothing was sent.</source>
+        <translation>Gespeichert in {path}. Nichts wurde gesendet.</translation>
+    </message>
+    <message>
         <source>Log</source>
         <translation>Protokoll</translation>
     </message>
@@ -1258,14 +1290,6 @@
     <message>
         <source>Diagnostics file</source>
         <translation>Diagnosedatei</translation>
-    </message>
-    <message>
-        <source>Checks of this computer and its peers, versions, the model in use and its limits</source>
-        <translation>Prüfungen dieses Computers und seiner Peers, Versionen, das Modell im Einsatz und seine Grenzen</translation>
-    </message>
-    <message>
-        <source>The settings; for texts that you entered, only whether there is one</source>
-        <translation>Die Einstellungen; von Texten, die du eingegeben hast, nur, ob es einen gibt</translation>
     </message>
     <message>
         <source>What to show</source>
@@ -3114,48 +3138,8 @@
         <translation>Anteil der eigenen Antworten in den neuesten Runden</translation>
     </message>
     <message>
-        <source>The last 200 lines of the log</source>
-        <translation>Die letzten 200 Zeilen des Protokolls</translation>
-    </message>
-    <message>
-        <source>Your name and this computer&apos;s</source>
-        <translation>Dein Name und der dieses Computers</translation>
-    </message>
-    <message>
-        <source>Addresses, keys, tokens and invites</source>
-        <translation>Adressen, Schlüssel, Zugangstoken und Einladungen</translation>
-    </message>
-    <message>
-        <source>Your folders&apos; names</source>
-        <translation>Die Namen deiner Ordner</translation>
-    </message>
-    <message>
         <source>Text</source>
         <translation>Text</translation>
-    </message>
-    <message>
-        <source>The file was written. Nothing was sent.</source>
-        <translation>Die Datei wurde geschrieben. Nichts wurde gesendet.</translation>
-    </message>
-    <message>
-        <source>Location</source>
-        <translation>Wo sie liegt</translation>
-    </message>
-    <message>
-        <source>Included</source>
-        <translation>Enthalten</translation>
-    </message>
-    <message>
-        <source>Left out, or replaced by a word for it</source>
-        <translation>Weggelassen oder durch ein Wort dafür ersetzt</translation>
-    </message>
-    <message>
-        <source>Private data is removed by rules. Look through the file before you share it.</source>
-        <translation>Private Daten werden nach Regeln entfernt. Sieh die Datei durch, bevor du sie weitergibst.</translation>
-    </message>
-    <message>
-        <source>Copy the path</source>
-        <translation>Pfad kopieren</translation>
     </message>
     <message>
         <source>Open the folder</source>
@@ -3298,6 +3282,17 @@
     <message>
         <source>No node, no peers</source>
         <translation>Kein Knoten, keine Peers</translation>
+    </message>
+    <message numerus="yes">
+        <source>Counted by the system: %n open connection(s) to other computers</source>
+        <translation>
+            <numerusform>Vom System gezählt: %Ln offene Verbindung zu anderen Computern</numerusform>
+            <numerusform>Vom System gezählt: %Ln offene Verbindungen zu anderen Computern</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Counted by the system: no connection to another computer, no port open to one</source>
+        <translation>Vom System gezählt: keine Verbindung zu einem anderen Computer, kein offener Port</translation>
     </message>
     <message>
         <source>Groups shared</source>
@@ -5183,10 +5178,6 @@
     <message>
         <source>The file to export to must be a full path.</source>
         <translation>Die Datei, in die exportiert wird, muss mit vollem Pfad genannt sein.</translation>
-    </message>
-    <message>
-        <source>The file to write to must be a full path.</source>
-        <translation>Die Datei, in die geschrieben wird, muss mit vollem Pfad genannt sein.</translation>
     </message>
     <message>
         <source>The folder to export to must be a full path.</source>
@@ -8464,6 +8455,17 @@
         <translation>
             <numerusform>%Ln weiteres läuft hier nicht.</numerusform>
             <numerusform>%Ln weitere laufen hier nicht.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The rounds were not saved: {reason}</source>
+        <translation>Die Runden wurden nicht gespeichert: {reason}</translation>
+    </message>
+    <message numerus="yes">
+        <source>Saved %n round(s) to {path}</source>
+        <translation>
+            <numerusform>%Ln Runde gespeichert in {path}</numerusform>
+            <numerusform>%Ln Runden gespeichert in {path}</numerusform>
         </translation>
     </message>
 </context>

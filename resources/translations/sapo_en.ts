@@ -276,5 +276,19 @@
             <numerusform>%Ln more cannot run here.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>Saved %n round(s) to {path}</source>
+        <translation>
+            <numerusform>Saved %Ln round to {path}</numerusform>
+            <numerusform>Saved %Ln rounds to {path}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Counted by the system: %n open connection(s) to other computers</source>
+        <translation>
+            <numerusform>Counted by the system: %Ln open connection to other computers</numerusform>
+            <numerusform>Counted by the system: %Ln open connections to other computers</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

@@ -21,7 +21,8 @@ from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.secrets.kept_secrets import hub_token, remote_key, server_key
 
-LOG_LINES = 200
+LOG_LINES, NOTICES = 200, 50
+"""The newest, in a report."""
 _SHORTEST_NAME = 3
 """Names of fewer letters would be found within other words."""
 _NOBODYS = {"root", "user", "admin", "administrator", "localhost"}
@@ -50,16 +51,8 @@ _PATTERNS = (
 _MAYBE_IPV6 = re.compile(r"\[?[0-9A-Fa-f]*:[0-9A-Fa-f:.]+(?:%\w+)?\]?(?::\d{1,5}\b)?")
 
 
-def write_report(
-    path: Path,
-    checks: Sequence[Check],
-    facts: Mapping[str, str],
-    settings: Settings | None,
-    log: Sequence[str],
-    private: Mapping[str, str],
-) -> None:
-    """Write the file. `private`: see `private_words`. Raises SapoError where it cannot be written."""
-    text = report(checks, facts, settings, log, private, datetime.now().astimezone())
+def save_report(path: Path, text: str) -> None:
+    """Write the file. Raises SapoError where it cannot be written."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -76,13 +69,19 @@ def report(
     settings: Settings | None,
     log: Sequence[str],
     private: Mapping[str, str],
-    made: datetime,
+    made: datetime | None = None,
+    *,
+    said: Sequence[str] = (),
 ) -> str:
-    """The whole text, scrubbed."""
+    """The whole text, scrubbed. `private`: see `private_words`; `made`: when, now unless it is named; `said`: what the
+    node reported to people, which names every crash and its cause."""
+    made = made or datetime.now().astimezone()
     lines = [*(line for check in checks for line in check_lines(check)), ""]
     lines += [f"{name}: {value}" for name, value in facts.items()]
     if settings is not None:
         lines += ["", "Settings", *(f"{key} = {value}" for key, value in shown_settings(settings).items())]
+    if said:
+        lines += ["", "Notices", *said]
     if log:
         lines += ["", "Log", *log[-LOG_LINES:]]
     typed = typed_words(settings) if settings is not None else {}

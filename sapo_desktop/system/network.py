@@ -1,10 +1,12 @@
-"""What the system says of its network: own addresses on local networks, and how many sockets this process may open."""
+"""What the system says of its network: own addresses on local networks, how many sockets this process may open, and
+which ones lead out of this computer."""
 
 from __future__ import annotations
 
 import contextlib
 import ipaddress
 import socket
+from typing import Any
 
 import psutil
 
@@ -21,6 +23,31 @@ def home_addresses() -> list[str]:
         if name in up and address.family == socket.AF_INET
     }
     return sorted(host for host in found if is_of_a_home(ipaddress.IPv4Address(host)))
+
+
+def ways_out(pid: int) -> int | None:
+    """How many sockets of this process and its children lead to another computer, or take connections from one; as the
+    system counts them. None: it does not tell."""
+    try:
+        first = psutil.Process(pid)
+        family = [first, *first.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return 0
+    count = 0
+    for process in family:
+        try:
+            count += sum(map(_leads_out, process.net_connections("inet")))
+        except psutil.NoSuchProcess:
+            continue  # it ended meanwhile
+        except (psutil.Error, OSError):
+            return None
+    return count
+
+
+def _leads_out(socket_of: Any) -> bool:
+    """Whether the far end is elsewhere; of one that listens, or has no far end, whether it is open to elsewhere."""
+    far = socket_of.raddr or socket_of.laddr
+    return bool(far) and not ipaddress.ip_address(far.ip.partition("%")[0]).is_loopback
 
 
 RESERVE = 128

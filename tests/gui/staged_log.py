@@ -2,12 +2,10 @@
 
 import random
 import time
-from pathlib import Path
 
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import given_up
-from sapo_desktop.worker.control.messages.facts import Diagnose, GetLog, GetNotices, LogIs, Notice, Notices
-from sapo_desktop.worker.control.messages.replies import Exported
+from sapo_desktop.worker.control.messages.facts import Diagnose, Diagnosis, GetLog, GetNotices, LogIs, Notice, Notices
 from tests.gui import scenes
 from tests.gui.stage import StageBridge
 
@@ -57,10 +55,8 @@ def log(lines: int = 900) -> LogIs:
     )
 
 
-def written(request: Diagnose) -> Exported:
-    path = Path(request.to)
-    return Exported(folder=str(path.parent), files=[path.name])
+REPORT = "SAPO Desktop report\n\nnode     bad       The engine was killed (SIGKILL).\nread <data folder>/settings.toml"
 
 
 def stage(bridge: StageBridge) -> None:
-    bridge.replies |= {GetNotices: notices(), GetLog: log(), Diagnose: written}
+    bridge.replies |= {GetNotices: notices(), GetLog: log(), Diagnose: Diagnosis(text=REPORT)}

@@ -1,6 +1,7 @@
 """What the worker answers to the Peers page, as it would."""
 
 from sapo_desktop.core.records import Mark
+from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
 from sapo_desktop.worker.control.messages.replies import (
     HumanMarked,
     IdentityIs,
@@ -61,6 +62,7 @@ def stage(bridge: StageBridge) -> None:
             TestPeer: PeerAnswered(key="12" * 32, program="sapo-desktop 0.4.0", milliseconds=38.2),
             JoinSwarm: Ok(text=f"This node will join the private swarm {'cd' * 32}."),
             CreateSwarm: Ok(text="This node is in its own private swarm."),
+            GetUsage: Usage(ways_out=0),
             GetInvite: InviteIs(link=LINK),
             AdmitPeer: InviteIs(link=f"{LINK}&admission={'01' * 72}"),
             AskForQuestion: POSED,

@@ -11,7 +11,7 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import diagnosis
-from sapo_desktop.system.diagnosis import private_words, report, scrub, shown_settings, write_report
+from sapo_desktop.system.diagnosis import private_words, report, save_report, scrub, shown_settings
 
 PRIVATE = {"/home/anna": "~", "anna": "<user>", "annas-laptop": "<computer>", "/data/secret": "<data folder>"}
 CHECK = Check(name="disk", state="bad", found="100 MB free for /home/anna/node.", advice="Make room, anna.")
@@ -62,7 +62,9 @@ def test_no_setting_that_a_person_typed_is_told() -> None:
 
 def test_a_report_has_facts_settings_and_the_end_of_the_log() -> None:
     log = [f"line {number}" for number in range(1000)]
-    text = report([CHECK], {"version": "0.1.0"}, Settings(), log, PRIVATE, MADE)
+    said = ["2026-01-02 error   The engine was killed at 10.0.0.7."]
+    text = report([CHECK], {"version": "0.1.0"}, Settings(), log, PRIVATE, MADE, said=said)
+    assert "\nNotices\n2026-01-02 error   The engine was killed at <address>.\n" in text
     assert text.startswith("SAPO Desktop report, 2026-01-02T03:04:05+00:00\n")
     assert "Look through this file" in text and "version: 0.1.0" in text and "\nanswers = 8\n" in text
     assert "bad      disk           100 MB free for ~/node.\n         to do:         Make room, <user>." in text
@@ -85,7 +87,7 @@ def test_the_words_that_name_this_user_are_known(tmp_path: Path, monkeypatch: py
 
 def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(SapoError, match="could not be written"):
-        write_report(tmp_path / "no" / "report.txt", [], {}, None, [], {})
+        save_report(tmp_path / "no" / "report.txt", "")
 
 
 def test_what_was_typed_in_a_setting_is_found_in_the_log_too() -> None:

@@ -1,5 +1,6 @@
 """What sockets leave to files; which of this computer's addresses are on a network at home."""
 
+import os
 import socket
 import sys
 from types import SimpleNamespace
@@ -7,7 +8,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from sapo_desktop.system.network import RESERVE, home_addresses, room_for_sockets
+from sapo_desktop.system.network import RESERVE, home_addresses, room_for_sockets, ways_out
 
 
 def limits(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, *, fixed: bool = False) -> list[tuple[int, int]]:
@@ -72,3 +73,24 @@ def test_private_addresses_of_what_is_up_are_taken(monkeypatch: pytest.MonkeyPat
 
 def test_this_computer_can_be_asked() -> None:
     assert not any(host.startswith("127.") for host in home_addresses())
+
+
+def test_only_sockets_that_lead_out_of_this_computer_are_counted() -> None:
+    before = ways_out(os.getpid())
+    assert before is not None
+    with socket.create_server(("127.0.0.1", 0)) as here, socket.create_connection(here.getsockname()):
+        assert ways_out(os.getpid()) == before, "the window and the worker talk so"
+    with socket.create_server(("0.0.0.0", 0)):
+        assert ways_out(os.getpid()) == before + 1, "others could come in"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        out.connect(("192.0.2.1", 9))  # sends nothing
+        assert ways_out(os.getpid()) == before + 1
+    assert ways_out(os.getpid()) == before
+
+
+def test_where_the_system_does_not_tell_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: psutil.Process, kind: str) -> None:
+        raise psutil.AccessDenied
+
+    monkeypatch.setattr(psutil.Process, "net_connections", refuse)
+    assert ways_out(os.getpid()) is None

@@ -26,39 +26,38 @@ from sapo_desktop.gui.widgets.text import Elided, Label, Reading
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.system.diagnosis import save_report
 from sapo_desktop.view.viewmodel import Section, View
-from sapo_desktop.worker.control.messages.facts import Diagnose, GetLog, LogIs
-from sapo_desktop.worker.control.messages.replies import Exported
+from sapo_desktop.worker.control.messages.facts import Diagnose, Diagnosis, GetLog, LogIs
 
 
-def show_written(parent: QWidget, reply: Exported) -> None:
-    """Say where it lies, and what it tells."""
-    path, folder = str(Path(reply.folder, *reply.files[:1])), QUrl.fromLocalFile(reply.folder)
-    sheet = Sheet(parent, tr("Diagnostics file"), tr("The file was written. Nothing was sent."))
-    sheet.add(Reading(tr("Location"), path, lines=2))
-    sheet.add(Label(tr("Included"), "strong"))
-    for text in (
-        tr("Checks of this computer and its peers, versions, the model in use and its limits"),
-        tr("The settings; for texts that you entered, only whether there is one"),
-        tr("The last 200 lines of the log"),
-    ):
-        sheet.add(Label(f"•  {text}"))
-    sheet.add(Label(tr("Left out, or replaced by a word for it"), "strong"))
-    for text in (
-        tr("Your name and this computer's"),
-        tr("Addresses, keys, tokens and invites"),
-        tr("Your folders' names"),
-    ):
-        sheet.add(Label(f"•  {text}"))
-    sheet.add(Banner(tr("Private data is removed by rules. Look through the file before you share it."), "warning"))
-    close = Button(tr("Close"), sheet.accept, kind="primary")
-    sheet.add_buttons(
-        Button(tr("Copy the path"), lambda: QGuiApplication.clipboard().setText(path), icon="copy"),
-        Button(tr("Open the folder"), lambda: QDesktopServices.openUrl(folder), icon="folder"),
-        close,
-    )
-    sheet.open()
-    close.setFocus()
+class ReportSheet(Sheet):
+    """The text as it would be saved, what it tells and what not, and the way to a file."""
+
+    def __init__(self, parent: QWidget, text: str, suggestion: str) -> None:
+        super().__init__(parent, tr("Diagnostics file"), tr("This is the whole file. Nothing is sent."))
+        self._text, self._suggestion = text, suggestion
+        self._banner = Banner(tr("Private data is removed by rules. Look through the text before you share it."))
+        self._banner.say(self._banner.text, "warning")
+        left_out = tr("Left out: names, addresses, keys, tokens, invites, folders, and texts that you entered.")
+        self.add(Reading(tr("Diagnostics file"), text, lines=14), Label(left_out, "caption"), self._banner)
+        self._save = Button(tr("Save"), self._ask, kind="primary", icon="download")
+        copy = Button(tr("Copy"), lambda: QGuiApplication.clipboard().setText(text), icon="copy")
+        self.add_buttons(copy, Button(tr("Close"), self.reject), self._save)
+
+    def _ask(self) -> None:
+        if to := ask_save_path(self, tr("Diagnostics file"), self._suggestion, tr("Text") + " (*.txt)"):
+            try:
+                save_report(Path(to), self._text)
+            except SapoError as error:
+                self._banner.say(in_words(error), "danger")
+            else:
+                self._banner.say(tr("Saved to {path}. Nothing was sent.").format(path=to), "accent")
+                self._banner.button.set_text(tr("Open the folder"))
+                self._banner.button.show()
+                self._banner.button.clicked.connect(
+                    lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(to).parent)))
+                )
 
 
 class LogPage(Page):
@@ -134,18 +133,16 @@ class LogPage(Page):
         self._search.selectAll()
 
     def _ask_for_file(self) -> None:
-        day = time.strftime("%Y-%m-%d", time.localtime(self.view.clock()))
-        kinds = tr("Text") + " (*.txt)"
-        if to := ask_save_path(self, tr("Diagnostics file"), f"sapo-diagnostics-{day}.txt", kinds):
-            self._diagnose.setEnabled(False)
-            self._banner.say("")
-            self.bridge.ask(Diagnose(to=to), self._written, self._not_written, of=self)
+        self._diagnose.setEnabled(False)
+        self._banner.say("")
+        self.bridge.ask(Diagnose(), self._show_report, self._failed, of=self)
 
-    def _written(self, reply: Exported) -> None:
+    def _show_report(self, reply: Diagnosis) -> None:
         self._diagnose.setEnabled(self.view.attached)
-        show_written(self, reply)
+        day = time.strftime("%Y-%m-%d", time.localtime(self.view.clock()))
+        ReportSheet(self, reply.text, f"sapo-diagnostics-{day}.txt").open()
 
-    def _not_written(self, error: SapoError) -> None:
+    def _failed(self, error: SapoError) -> None:
         self._diagnose.setEnabled(self.view.attached)
         self._banner.say(in_words(error), "danger")
 

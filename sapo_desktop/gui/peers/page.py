@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+from PySide6.QtCore import Qt
+
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.link.bridge import Bridge
+from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.peers.answer import AnswerCard
 from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.peers.links import LinksCard, incoming, outgoing
@@ -20,15 +23,19 @@ from sapo_desktop.gui.widgets.buttons import Button, IconButton
 from sapo_desktop.gui.widgets.layout import WIDE, Card, Columns, Figure
 from sapo_desktop.gui.widgets.notes import Banner, Empty
 from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import state_sentence, swarm_sentence
 from sapo_desktop.view.viewmodel import Section, View
+from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 
 _MOST_NOTES = 4
+_LOOK_MS = 5000
+"""Between two counts of connections, while the page is open."""
 
 
 class PeersPage(Page):
@@ -44,7 +51,7 @@ class PeersPage(Page):
         self.corner.addWidget(self.add_peer)
         self._notes = [Banner() for _ in range(_MOST_NOTES)]
         self._source = SourceBanner(view, self._add)
-        self._away = AwayCard(self._add)
+        self._away = AwayCard(bridge, self._add)
         self._overview = OverviewCard(view)
         self._links = LinksCard(view, bridge, self._add)
         self._refused = RefusedCard()
@@ -54,6 +61,7 @@ class PeersPage(Page):
         self._addresses = AddressesCard(view, bridge, self._add)
         self._blocked = BlockedCard(view, bridge)
         self._answer = AnswerCard(view, bridge)
+        self._looking = timer(self, _LOOK_MS, self._away.look)
         self.add(
             *self._notes,
             self._source,
@@ -65,6 +73,12 @@ class PeersPage(Page):
             Columns(self._addresses, self._blocked, narrowest=360, most=2),
             Columns(self._private, self._answer, narrowest=360, most=2),
         )
+
+    def opened(self) -> None:
+        self._looking.start()
+
+    def closed(self) -> None:
+        self._looking.stop()
 
     def refresh(self, changed: frozenset[Section]) -> None:
         if changed & {"link", "state", "swarm", "settings"}:
@@ -88,6 +102,7 @@ class PeersPage(Page):
         here = self.view.attached and not self.view.silo
         self._away.setVisible(not here)
         self._away.refresh(self.view)
+        self._away.look()
         for card in (self._overview, self._links, self._refused):
             card.setVisible(here)
         self._overview.refresh()
@@ -162,8 +177,11 @@ def _without_numbers(text: str) -> str:
 class AwayCard(Card):
     """In silo: what would be here, and the way out. Without a node: why there is nothing."""
 
-    def __init__(self, join: Callable[[], object]) -> None:
+    def __init__(self, bridge: Bridge, join: Callable[[], object]) -> None:
         super().__init__()
+        self._proof = Label("", "strong")
+        self._proof.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._inquiry = Inquiry(bridge, GetUsage, self, self._prove)
         self._silo = Empty(
             "silo",
             tr("In silo there are no peers"),
@@ -175,9 +193,26 @@ class AwayCard(Card):
             join,
         )
         self._gone = Empty("peers", tr("No node, no peers"), "")
-        self.add(self._silo, self._gone)
+        self.add(self._silo, self._proof, self._inquiry.trouble, self._gone)
+
+    def look(self) -> None:
+        """Have the system count again."""
+        if self._silo.isVisibleTo(self):
+            self._inquiry.ask()
+
+    def _prove(self) -> None:
+        usage: Usage | None = self._inquiry.reply
+        if usage is None or usage.ways_out is None:
+            self._proof.setText("")
+        elif usage.ways_out:
+            self._proof.setText(
+                tr("Counted by the system: %n open connection(s) to other computers", None, usage.ways_out)
+            )
+        else:
+            self._proof.setText(tr("Counted by the system: no connection to another computer, no port open to one"))
 
     def refresh(self, view: View) -> None:
+        self._proof.setVisible(view.attached and view.silo)
         self._silo.setVisible(view.attached and view.silo)
         self._gone.setVisible(not view.attached)
         if not view.attached:

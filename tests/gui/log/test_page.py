@@ -6,20 +6,19 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import NotRunning, SapoError
 from sapo_desktop.gui.link.attachment import Lost
-from sapo_desktop.gui.log.page import LogPage
+from sapo_desktop.gui.log.page import LogPage, ReportSheet
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.worker.control.messages.facts import Diagnose, GetLog, GetNotices, LogIs, Notice, Notices
+from sapo_desktop.worker.control.messages.facts import Diagnose, Diagnosis, GetLog, GetNotices, LogIs, Notice, Notices
 from tests.gui import scenes, staged_log
 from tests.gui.driving import cells as rows
 from tests.gui.driving import press, shown, texts
 from tests.gui.stage import StageBridge
-from tests.gui.staged_log import SAID
+from tests.gui.staged_log import REPORT, SAID
 from tests.gui.words.test_language import texts as translated
 
 
@@ -130,31 +129,37 @@ def choose(monkeypatch: pytest.MonkeyPatch, path: str) -> list[str]:
     return suggested
 
 
-def test_diagnostics_are_written(
+def test_a_report_is_read_before_it_is_saved_as_it_was_read(
     page: LogPage, bridge: StageBridge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     suggested = choose(monkeypatch, str(tmp_path / "report.txt"))
     press(page, "Diagnostics file")
+    (sheet,) = page.findChildren(ReportSheet)
+    assert REPORT in "\n".join(texts(sheet)) and not suggested, "nothing is written before"
+    press(sheet, "Copy")
+    assert QGuiApplication.clipboard().text() == REPORT
+    press(sheet, "Save")
     assert suggested[0].startswith("sapo-diagnostics-") and suggested[0].endswith(".txt")
-    assert bridge.asked_for(Diagnose) == [Diagnose(to=str(tmp_path / "report.txt"))]
-    sheet = page.findChild(QDialog)
-    shown = "\n".join(texts(sheet))
-    assert str(tmp_path / "report.txt") in shown and "keys, tokens" in shown and "last 200 lines" in shown
-    press(sheet, "Copy the path")
-    assert QGuiApplication.clipboard().text() == str(tmp_path / "report.txt")
+    assert (tmp_path / "report.txt").read_text() == REPORT
+    assert str(tmp_path / "report.txt") in "\n".join(texts(sheet))
     press(sheet, "Close")
     assert not sheet.isVisible()
 
 
-def test_nothing_is_written_nowhere(page: LogPage, bridge: StageBridge, monkeypatch: pytest.MonkeyPatch) -> None:
-    choose(monkeypatch, "")
+def test_a_report_that_cannot_be_made_or_saved_says_why(
+    page: LogPage, bridge: StageBridge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bridge.replies[Diagnose] = SapoError("The examiner does not answer.")
     press(page, "Diagnostics file")
-    assert not bridge.asked_for(Diagnose)
-    bridge.replies[Diagnose] = SapoError("/closed/x.txt could not be written: Permission denied.")
-    choose(monkeypatch, "/closed/x.txt")
+    assert "The examiner does not answer." in texts(page) and page._diagnose.isEnabled()
+    bridge.replies[Diagnose] = Diagnosis(text=REPORT)
     press(page, "Diagnostics file")
-    assert "/closed/x.txt could not be written: Permission denied." in texts(page)
-    assert page._diagnose.isEnabled()
+    (sheet,) = page.findChildren(ReportSheet)
+    for to, said in (("", "Look through the text"), (str(tmp_path / "no" / "x.txt"), "could not be written")):
+        choose(monkeypatch, to)
+        press(sheet, "Save")
+        assert said in "\n".join(texts(sheet))
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_worker_that_comes_back_is_asked_again(page: LogPage, bridge: StageBridge) -> None:

@@ -22,7 +22,9 @@ from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.states import swarm_sentence
 from sapo_desktop.view.link import Lost
-from sapo_desktop.worker.control.messages.replies import IdentityIs
+from sapo_desktop.worker.control.messages.events import SettingsChanged
+from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
+from sapo_desktop.worker.control.messages.replies import IdentityIs, SettingsAre
 from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     ChangeIdentity,
@@ -343,6 +345,18 @@ def test_in_silo_it_says_what_would_be_here_and_leads_out(qtbot: QtBot) -> None:
     press(scene.page._away, "Join others")
     assert "This leaves silo" in all_texts(scene.sheet(JoinSheet))
     assert scene.bridge.asked_for(SetSettings) == []
+
+
+@pytest.mark.parametrize(
+    ("ways", "said"),
+    [(0, "no connection to another computer"), (2, "2 open connections to other computers"), (None, "")],
+)
+def test_silo_is_proved_by_what_the_system_counts(qtbot: QtBot, ways: int | None, said: str) -> None:
+    scene = Scene(qtbot, silo=True)
+    scene.bridge.replies[GetUsage] = Usage(ways_out=ways)
+    scene.page.opened()
+    scene.bridge.tell(SettingsChanged(now=SettingsAre(settings=scene.view.settings, changed=[], overridden=[])))
+    assert said in all_texts(scene.page) and ("Counted by the system" in all_texts(scene.page)) == bool(said)
 
 
 def test_without_a_node_nothing_can_be_pressed_in_vain(scene: Scene) -> None:

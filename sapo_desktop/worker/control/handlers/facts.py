@@ -11,10 +11,9 @@ from pathlib import Path
 import msgspec
 
 import sapo_desktop
-from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.files.gguf import is_gguf, parts_of
 from sapo_desktop.core.records import Check
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.fit.room import available
 from sapo_desktop.system import diagnosis, processes
 from sapo_desktop.system.checks import computer_checks, last_written
@@ -25,6 +24,7 @@ from sapo_desktop.tasks.catalogue import Catalogue
 from sapo_desktop.worker.control.handlers.checks import computing, swarm_checks
 from sapo_desktop.worker.control.messages.facts import (
     Diagnose,
+    Diagnosis,
     Examine,
     Facts,
     GetLog,
@@ -34,8 +34,8 @@ from sapo_desktop.worker.control.messages.facts import (
     ModelInfo,
     Notice,
     Notices,
+    notice_line,
 )
-from sapo_desktop.worker.control.messages.replies import Exported
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.updates import Looker
 from sapo_desktop.worker.membership.side import SwarmSide
@@ -75,10 +75,7 @@ class FactRequests:
         path = self._folder.log("worker")
         return LogIs(lines=await asyncio.to_thread(log_tail, path, request.lines), path=str(path))
 
-    async def diagnose(self, request: Diagnose) -> Exported:
-        path = Path(request.to)
-        if not path.is_absolute():
-            raise UsageError(sentence("The file to write to must be a full path."))
+    async def diagnose(self, request: Diagnose) -> Diagnosis:
         facts = self._known()
         try:
             facts |= await self._limits()
@@ -91,8 +88,8 @@ class FactRequests:
             computer_checks, self._folder, last_written(self._folder), models_folder(settings), settings, standing
         )
         checks = [*here, *await self._checks()]
-        await asyncio.to_thread(diagnosis.write_report, path, checks, facts, settings, log, private)
-        return Exported(folder=str(path.parent), files=[path.name])
+        said = [notice_line(one) for one in self._notices()[-diagnosis.NOTICES :]]
+        return Diagnosis(text=diagnosis.report(checks, facts, settings, log, private, said=said))
 
     async def _checks(self) -> list[Check]:
         """Of the node itself."""

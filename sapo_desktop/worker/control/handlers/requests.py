@@ -23,6 +23,7 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning.plan import mix_in_force, tasks_in_training
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.network import ways_out
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker.control.handlers.appraisal import Steady, appraise
@@ -241,7 +242,8 @@ class Requests:
         )
 
     async def usage(self, request: GetUsage) -> Usage:
-        return self._usage()
+        out = await asyncio.to_thread(ways_out, os.getpid())
+        return msgspec.structs.replace(self._usage(), ways_out=out)
 
     async def start_rounds(self, request: requests.StartRounds) -> replies.Ok:
         self._node.orders.start(request.rounds)

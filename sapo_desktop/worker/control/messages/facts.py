@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated, Literal
 
 import msgspec
@@ -39,10 +40,7 @@ class GetLog(Message, frozen=True, kw_only=True):
 
 
 class Diagnose(Message, frozen=True, kw_only=True):
-    """Write a file for a bug report: facts, settings and log, without private data."""
-
-    to: str
-    """In full; a file that is there is written over."""
+    """The text of a bug report: checks, facts, settings, notices and log, without private data."""
 
 
 # -- replies -----------------------------------------------------------------------------------------------
@@ -104,6 +102,8 @@ class Usage(Message, frozen=True, kw_only=True):
     """Over all history."""
     measured: bool = False
     """Whether the processor tells its energy; else it is time at `core_watts`."""
+    ways_out: int | None = None
+    """Sockets of all its processes that lead to other computers, or are open to them; None where nobody counted."""
 
 
 class Notice(Message, frozen=True, kw_only=True):
@@ -113,6 +113,11 @@ class Notice(Message, frozen=True, kw_only=True):
     text: Text
     time: float = 0.0
     """Unix time at which it was said."""
+
+
+def notice_line(notice: Notice) -> str:
+    """As a report has it."""
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(notice.time))} {notice.level:<8}{notice.text}"
 
 
 LONGEST_NOTICES = 256 * 1024
@@ -130,7 +135,15 @@ class LogIs(Message, frozen=True, kw_only=True):
 
 
 FactRequest = Examine | GetUsage | GetModelInfo | GetNotices | GetLog | Diagnose
-FactReply = Facts | Usage | ModelInfo | Notices | LogIs
+
+
+class Diagnosis(Message, frozen=True, kw_only=True):
+    """Reply to Diagnose."""
+
+    text: str
+
+
+FactReply = Facts | Usage | ModelInfo | Notices | LogIs | Diagnosis
 
 
 class GetUpdates(Message, frozen=True):
