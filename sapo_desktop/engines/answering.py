@@ -1,4 +1,4 @@
-"""What every generator shares, whatever computes: the job, its answers, and how the outside follows and stops it.
+"""What all generators share: the job, its answers, and how callers follow and stop it.
 
 No torch: the llama.cpp host uses this as well.
 """
@@ -17,15 +17,15 @@ from sapo_desktop.engines.protocols import EndedAnswer, GenerationProgress, Prog
 
 PROGRESS_SECONDS = 0.25
 LEAST_ROOM = 8
-"""Tokens: a short answer between tags has no fewer, so a question that leaves less room is not asked."""
+"""Tokens: no tagged answer is shorter, so a question that leaves less room is not asked."""
 
 
 LOOKED_AT = "What is 17 + 25?"
-"""After this text a model is looked at: an end alone may stand for nothing, as the padding does."""
+"""A text to check a model's predictions after: an end token alone may have a meaningless embedding, like padding."""
 
 
 def no_numbers(model: str, what: str) -> ModelError:
-    """What to say of a model that would go on answering by values that are no numbers."""
+    """The error for a model whose predictions are not numbers (NaN or infinite)."""
     return ModelError(
         "The model in {folder} computes with values that are not numbers ({name}). Download it "
         "again, or choose another model.",
@@ -35,7 +35,7 @@ def no_numbers(model: str, what: str) -> ModelError:
 
 
 def room(context: int, prompt: int, most: int) -> int:
-    """Tokens that the answer to a prompt of this length may have, at most `most`; 0 where the prompt fills the model's
+    """Tokens available for the answer to a prompt of this length, at most `most`; 0 if the prompt fills the model's
     context."""
     left = context - prompt
     return min(most, left) if left >= min(LEAST_ROOM, most) else 0
@@ -52,26 +52,26 @@ class GenerationJob:
     context: int
     closes: ClosingTag = NEVER
     batch: int = 0
-    """Most sequences at once; 0: all."""
+    """Maximum sequences at once; 0: all."""
     prompt_tokens: int = 0
-    """Most tokens of different prompts in the cache; 0: any number."""
+    """Maximum tokens of different prompts in the cache; 0: unlimited."""
 
     @property
     def total(self) -> int:
         return len(self.prompts) * self.answers
 
     def prompt(self, row: int) -> list[int]:
-        """The prompt that sequence `row` answers."""
+        """The prompt of sequence `row`."""
         return self.prompts[row // self.answers]
 
     def limit(self, row: int) -> int:
-        """Tokens that the answer may have; 0 where the prompt fills the model's context."""
+        """Maximum tokens of the answer; 0 if the prompt fills the model's context."""
         return max(0, room(self.context, len(self.prompt(row)), self.sampling.max_tokens))
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Sequences in order of prompt, then answer; texts are the caller's business."""
+    """Sequences ordered by prompt, then answer. Callers make the texts."""
 
     tokens: list[list[int]]
     logprobs: list[list[float]]
@@ -80,7 +80,7 @@ class Answers:
     """Sequences decoded at once, after any halving."""
 
     def completions(self, answers: int, text: Callable[[list[int]], str], end: int) -> list[list[Completion]]:
-        """Return the answers grouped by prompt; `end`, the token that ends a turn, follows those that were closed."""
+        """Return the answers grouped by prompt. `end` is the token appended to answers that were closed."""
         made = [
             Completion(tokens=[*t, end] if f == "closed" else t, logprobs=p, text=text(t), finish=f)
             for t, p, f in zip(self.tokens, self.logprobs, self.finish, strict=True)
@@ -90,14 +90,14 @@ class Answers:
 
 @dataclass
 class GenerationMonitor:
-    """How the outside follows and stops a generation."""
+    """Lets a caller follow and stop a generation."""
 
     should_stop: Callable[[], bool] = lambda: False
     progress: Callable[[GenerationProgress], None] = lambda _: None
     token: Callable[[int, int], None] = lambda _row, _token: None
-    """Called with (sequence, token) for every token of a generation of one sequence."""
+    """Called with (sequence, token) for every token if there is only one sequence."""
     text: Callable[[list[int]], str] | None = None
-    """Where it is given, the progress shows the text of answers that ended."""
+    """If given, the progress includes the text of answers that ended."""
     total: int = 0
     finished: int = 0
     tokens: int = 0
@@ -105,7 +105,7 @@ class GenerationMonitor:
     _ended: tuple[int, list[int]] | None = None
 
     def check(self) -> None:
-        """Raise HostCancelled where a stop was asked for; tell the progress four times a second."""
+        """Raise HostCancelled if a stop was requested; report progress four times a second."""
         if self.should_stop():
             raise HostCancelled(sentence("Answering was cancelled."))
         now = time.monotonic()
@@ -119,13 +119,13 @@ class GenerationMonitor:
             self.progress(GenerationProgress(finished=self.finished, total=self.total, tokens=self.tokens, ended=ended))
 
     def end(self, place: int, tokens: list[int]) -> None:
-        """Take note of an answer that ended by itself."""
+        """Record an answer that ended by itself."""
         if self._ended is None:
             self._ended = (place, tokens)
 
 
 class Speaker:
-    """Turns the tokens of a single answer into pieces of text as soon as they are whole characters."""
+    """Turns the tokens of a single answer into pieces of text as soon as their characters are complete."""
 
     def __init__(self, text: Callable[[list[int]], str], progress: Progress) -> None:
         self._text, self._progress = text, progress
@@ -133,11 +133,11 @@ class Speaker:
         self._said = ""
 
     def __call__(self, row: int, token: int) -> None:
-        del row  # there is one
+        del row  # there is only one
         self._tokens.append(token)
         text = self._text(self._tokens)
         if text.endswith("\N{REPLACEMENT CHARACTER}") or not text.startswith(self._said):
-            return  # half of a character, or the tokenizer thinks again about the last one
+            return  # half of a character, or the tokenizer revises the previous one
         if len(text) > len(self._said):
             self._progress(TokenText(text=text[len(self._said) :], tokens=len(self._tokens)))
             self._said = text

@@ -1,9 +1,8 @@
-"""A tokenizer by the tokenizers library alone, where transformers would add nothing to it.
+"""A tokenizer made with the tokenizers library alone, for cases where transformers would add nothing.
 
-transformers loads some 250 modules around it, which take more memory than the starter and all that it learns. This
-has the part of PreTrainedTokenizerFast that engines/tokenizer.py asks for, and gives the same ids and texts. Left
-out: every folder of another kind, which transformers reads or says what is wrong with: `load_bare_tokenizer` returns
-None for it.
+transformers loads some 250 modules for it, which take more memory than the starter and its training. This has the part
+of PreTrainedTokenizerFast that engines/tokenizer.py uses, and gives the same ids and texts. For every other kind of
+folder, `load_bare_tokenizer` returns None, and transformers reads it or explains what is wrong.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from sapo_desktop.core.files.reading import read_json, read_text
 
 TEMPLATE = "chat_template.jinja"
 _MORE = ("special_tokens_map.json", "added_tokens.json", "additional_chat_templates")
-"""What transformers would read as well."""
+"""Files that transformers would read as well."""
 _LARGEST_VOCABULARY = 100_000
-"""Larger ones transformers may mend."""
+"""Larger vocabularies may get fixes from transformers."""
 
 
 class _Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What tokenizer_config.json may say."""
+    """The supported contents of tokenizer_config.json."""
 
     tokenizer_class: Literal["TokenizersBackend"]
     eos_token: str
@@ -32,23 +31,23 @@ class _Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     extra_special_tokens: list[str] = []
     backend: Literal["tokenizers"] = "tokenizers"
     clean_up_tokenization_spaces: bool = False
-    """Nobody who decodes here leaves it open."""
+    """Ignored: every caller here says what it wants."""
     model_max_length: float = 0
     is_local: bool = True
     local_files_only: bool = True
 
     @property
     def named(self) -> dict[str, str]:
-        """Tokens that a template can ask for by name."""
+        """Tokens that a template can refer to by name."""
         names = {"eos_token": self.eos_token, "pad_token": self.pad_token}
         return {name: token for name, token in names.items() if token is not None}
 
 
 class BareTokenizer:
-    """tokenizer.json as it stands."""
+    """tokenizer.json as it is."""
 
     def __init__(self, tokenizer: Any, config: _Config, chat_template: str | None) -> None:
-        """`tokenizer`: of the tokenizers library."""
+        """`tokenizer`: from the tokenizers library."""
         self._tokenizer = tokenizer
         self.chat_template = chat_template
         self.special_tokens_map = config.named
@@ -76,13 +75,13 @@ class BareTokenizer:
     def decode(
         self, ids: Sequence[int], *, skip_special_tokens: bool, clean_up_tokenization_spaces: Literal[False]
     ) -> str:
-        del clean_up_tokenization_spaces  # it never is
+        del clean_up_tokenization_spaces  # it never does
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=skip_special_tokens))
 
 
 def load_bare_tokenizer(folder: Path) -> BareTokenizer | None:
-    """The tokenizer of a folder in transformers' layout; None where transformers would make another one of it, or it
-    is not whole."""
+    """The tokenizer of a folder in transformers' layout; None if transformers would change it, or if it is
+    incomplete."""
     from tokenizers import Tokenizer
 
     if any((folder / name).exists() for name in _MORE):
@@ -92,7 +91,7 @@ def load_bare_tokenizer(folder: Path) -> BareTokenizer | None:
         template = read_text(folder / TEMPLATE) if (folder / TEMPLATE).exists() else None
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     except Exception:  # noqa: BLE001 - the tokenizers library raises a bare one where its file is not whole
-        return None  # transformers finds out what is wrong, and there are words for that
+        return None  # transformers finds out what is wrong, and its error is explained elsewhere
     special = {token.content for token in tokenizer.get_added_tokens_decoder().values() if _is_plain(token)}
     as_it_stands = (
         special.issuperset([*config.named.values(), *config.extra_special_tokens])
@@ -104,5 +103,5 @@ def load_bare_tokenizer(folder: Path) -> BareTokenizer | None:
 
 
 def _is_plain(token: Any) -> bool:
-    """Whether it is special as transformers would make it."""
+    """Whether the token is special exactly as transformers would make it."""
     return bool(token.special) and not (token.normalized or token.lstrip or token.rstrip or token.single_word)

@@ -1,13 +1,14 @@
 """A model's chat template, rendered as transformers renders it, without transformers.
 
-Templates are programs from a file that may come from anywhere, and may loop for an hour or fill the memory. minijinja
-bounds the steps and the text of one. What gets past that (a list doubled sixty times and printed) has a second of the
-processor, and then its process ends by SIGPROF, which the worker reads as EndlessTemplate. Nothing of Python is handed
-to a template: messages, date and refusal are written in its own language. A template is asked once how it puts a
-question; from then on its answer is text before and after the question, and no round runs anything of the template. A
-prompt is the same on every day and every node: templates that print today's date get a fixed one. Models that can think
-aloud at length are asked not to. Left out: tools, documents, pictures, and templates that rewrite a question or look at
-what it says.
+Templates are programs from untrusted files; they may loop for an hour or fill the memory. minijinja bounds their steps
+and output. What still gets through (a list doubled sixty times and printed) has one second of processor time. Then
+SIGPROF ends its process, which the worker reports as EndlessTemplate. A template gets no Python objects: messages, date
+and refusal are written in its own language.
+
+A template is rendered once to see how it frames a question; from then on, its output is text before and after the
+question, and no round runs template code. A prompt is the same on every day and every node, because templates that
+print today's date get a fixed one. Models that can think aloud at length are asked not to. Left out: tools, documents,
+pictures, and templates that rewrite a question or inspect it.
 """
 
 from __future__ import annotations
@@ -29,27 +30,27 @@ from sapo_desktop.core.errors import EndlessTemplate, ModelError
 from sapo_desktop.core.sentences import sentence
 
 A_DAY = date(2025, 1, 1)
-"""What templates take for today."""
+"""The fixed date that templates get as today."""
 LONGEST_SOURCE = 100_000
-"""Characters; the longest in common use has some 20,000."""
+"""Characters; the longest in common use has about 20,000."""
 LONGEST_PROMPT = 50_000
-"""Characters that a template may put around a question."""
+"""Maximum characters that a template may add around a question."""
 CPU_SECONDS = 1.0
 """A hundred times what a common template takes."""
 _FUEL = 100_000
-"""Steps and pieces of text: some hundred times what a common template takes."""
+"""Steps and pieces of text: about a hundred times what a common template takes."""
 _STACK = 256 * 1024 * 1024
-"""Bytes. minijinja takes up to 500 for a character of a source that nests without end; only those in use are there."""
+"""Bytes. minijinja takes up to 500 per character of an endlessly nested source; only used pages count."""
 _BLANKS = "\n "
 _GENERATION = re.compile(r"(\{%[-+]?\s*)(end)?generation(\s*[-+]?%\})")
-"""`{% generation %}` marks what an assistant wrote, for training; the text is the same without."""
+"""`{% generation %}` marks the assistant's part for training; the text is the same without it."""
 _GIVEN = (
     "{% macro raise_exception(said) %}{% include said %}{% endmacro %}{% macro strftime_now(form) %}{{ form"
     + "".join(f"|replace('%{code}', '{A_DAY.strftime(f'%{code}')}')" for code in "YymdBbAaHMSIpj")
     + " }}{% endmacro %}{% set tools = none %}{% set documents = none %}"
     "{% set add_generation_prompt = true %}{% set enable_thinking = false %}"
 )
-"""What transformers hands to a template. A template that is not there is the one error which carries a message."""
+"""What transformers passes to a template. A missing template is the only error that carries a message."""
 _REFUSAL = "tried to include non-existing template "
 
 
@@ -57,43 +58,42 @@ _SPECIAL = ("bos_token", "eos_token", "unk_token", "pad_token")
 
 
 class Piece(NamedTuple):
-    """A part of a prompt, to be cut into tokens by itself."""
+    """A part of a prompt, tokenized by itself."""
 
     text: str
     is_template: bool
-    """Whether special tokens in it are meant; in what is asked they are plain text."""
+    """Whether special tokens in it are real; in the question they are plain text."""
 
 
 class _Frame(NamedTuple):
     """What a template puts around the texts of a conversation."""
 
     between: list[str]
-    """Before the first text, between each two, and after the last."""
+    """Before the first text, between the others, and after the last."""
     trims_left: bool
     trims_right: bool
 
 
 class ChatTemplate:
-    """A template that takes questions."""
+    """A template that accepts questions."""
 
     def __init__(self, source: str, special: Mapping[str, str]) -> None:
         """`special`: the special tokens' texts by name (`bos_token`, ...).
 
         Raises:
-            ModelError: the template is no jinja, takes no question, or (EndlessTemplate) is not done in time.
+            ModelError: the template is not valid jinja, accepts no question, or (EndlessTemplate) takes too long.
         """
         self._source = source
         self._special = tuple(sorted(special.items()))
         self.pieces("")
 
     def user_turn(self, text: str, system: str = "", shown: Sequence[tuple[str, str]] = ()) -> str:
-        """The prompt in which a user says `text` and the assistant is about to answer: after the system message if
-        there is one, and after the exchanges `shown`, each a question and its answer. Raises ModelError where the
-        template takes no such messages."""
+        """The prompt that asks `text`, after the system message, if any, and the example exchanges `shown`
+        (question, answer). Raises ModelError if the template does not accept such messages."""
         return "".join(piece.text for piece in self.pieces(text, system, shown))
 
     def pieces(self, text: str, system: str = "", shown: Sequence[tuple[str, str]] = ()) -> list[Piece]:
-        """The same cut around what is said, `shown` and `text`; both ends and every second piece are the template's."""
+        """The same prompt, split around `shown` and `text`; both ends and every second piece come from the template."""
         frame = _frame(self._source, self._special, system, len(shown))
         text = text.lstrip() if frame.trims_left else text
         texts = [said.strip() for exchange in shown for said in exchange]
@@ -105,15 +105,14 @@ class ChatTemplate:
 
 
 def check_template(source: str) -> None:
-    """Whether it takes a question, before the special tokens of its model are known. Raises ModelError as
+    """Check that it accepts a question, before the model's special tokens are known. Raises ModelError as
     ChatTemplate."""
     ChatTemplate(source, {name: f"<{name}>" for name in _SPECIAL})
 
 
 @functools.lru_cache(maxsize=64)
 def _frame(source: str, special: tuple[tuple[str, str], ...], system: str, exchanges: int) -> _Frame:
-    """How the template puts a question after that system message and so many exchanges. Raises ModelError as
-    ChatTemplate."""
+    """The frame for a question after that system message and so many exchanges. Raises ModelError as ChatTemplate."""
     texts = [_stand_in(place) for place in range(2 * exchanges + 1)]
     plain, blank = (
         _between(_rendered(source, special, _conversation(system, said)), texts)
@@ -128,7 +127,7 @@ def _frame(source: str, special: tuple[tuple[str, str], ...], system: str, excha
 
 
 def _stand_in(place: int) -> str:
-    """Stands for a text: private characters, and what a template could want to change. Nothing to trim."""
+    """A placeholder for a text: private-use characters, and ones that a template might change. Nothing to trim."""
     return f'\ue000{place}. What is\n\n2 + 2?  <b>&"quoted" é</b> {{{{ x }}}}\ue001'
 
 
@@ -138,7 +137,8 @@ def _conversation(system: str, texts: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _between(prompt: str, texts: Sequence[str]) -> list[str]:
-    """What stands around the texts. Raises ModelError where one is not there once, in its place and as it is."""
+    """The template's text around the placeholders. Raises ModelError unless each is there once, in order and
+    unchanged."""
     parts = [prompt]
     for text in texts:
         parts[-1:] = parts[-1].split(text)
@@ -152,7 +152,7 @@ def _changed() -> ModelError:
 
 
 def _rendered(source: str, special: tuple[tuple[str, str], ...], messages: list[dict[str, str]]) -> str:
-    """The prompt for a conversation. Raises ModelError."""
+    """The rendered prompt of a conversation. Raises ModelError."""
     if len(source) > LONGEST_SOURCE:
         raise ModelError(
             "The model's chat template has more than {most} characters. Choose another model.", most=LONGEST_SOURCE
@@ -175,8 +175,8 @@ def _set(name: str, value: object) -> str:
 
 
 def _in_time(source: str) -> str:
-    """What the source makes; raises what minijinja raises, and MemoryError. minijinja keeps Python from running
-    meanwhile, so it is the system that ends the process of one that is not done in time; Windows has no such timer."""
+    """Render the source with a time limit; raises minijinja's errors and MemoryError. minijinja blocks Python
+    meanwhile, so the system ends the process of a template that takes too long. Windows has no such timer."""
     timer = sys.platform != "win32"
     done: Future[str] = Future()
     usual = threading.stack_size(_STACK)
@@ -197,7 +197,7 @@ def _in_time(source: str) -> str:
 
 def _render(source: str, done: Future[str]) -> None:
     environment = minijinja.Environment(trim_blocks=True, lstrip_blocks=True, fuel=_FUEL)
-    environment.add_test("iterable", lambda value: hasattr(value, "__iter__"))  # its own says so of none
+    environment.add_test("iterable", lambda value: hasattr(value, "__iter__"))  # its own accepts none
     try:
         done.set_result(environment.render_str(source))
     except (minijinja.TemplateError, UnicodeEncodeError) as error:
@@ -205,7 +205,7 @@ def _render(source: str, done: Future[str]) -> None:
 
 
 def _refused(error: minijinja.TemplateError) -> ModelError:
-    """What an error of the template says of it."""
+    """The sentence for an error of the template."""
     said = str(error.detail or error.message)[:300]
     match error.kind:
         case "OutOfFuel":

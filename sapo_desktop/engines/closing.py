@@ -1,8 +1,8 @@
-"""Where an answer ends: behind its closing tag.
+"""Where an answer ends: after its closing tag.
 
-A model that was not trained to stop there goes on talking, and is paid for it in time alone. So every engine ends an
-answer at the tag, and puts the end of the turn behind it, which is then learned like a token of the answer
-(learning/mixing.py): what is exported ends there by itself.
+A model that was not trained to stop there keeps talking, which only costs time. So every engine ends an answer at the
+tag and appends the end of the turn. Training treats that token like the others (learning/mixing.py), so an exported
+model stops there by itself.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Callable, Collection, Sequence
 from sapo_desktop.core.extraction import CLOSE
 
 _MOST_TOKENS = len(CLOSE) + 1
-"""A tag takes at most one token a character; the first one may begin before it."""
+"""A tag has at most one token per character; its first token may begin earlier."""
 
 
 class ClosingTag:
-    """Tells whether the tokens of an answer have just closed it."""
+    """Detects that an answer's tokens have just closed it."""
 
     def __init__(self, last: Collection[int], text: Callable[[list[int]], str]) -> None:
-        """`last`: ids of all tokens with the tag's last character in them; `text`: turns tokens into text."""
+        """`last`: ids of all tokens that contain the tag's last character. `text`: turns tokens into text."""
         self.last = frozenset(last)
         self._text = text
 
@@ -28,19 +28,19 @@ class ClosingTag:
         return tokens[-1] in self.last and CLOSE in self._text(list(tokens[-_MOST_TOKENS:]))
 
     def or_at(self, stop: Sequence[str], vocabulary: int) -> ClosingTag:
-        """The same, which these texts end as well; any of so many ids may be the last one of such a text."""
+        """The same detector with additional stop texts; any of so many ids may end such a text."""
         return StopTexts(self, stop, vocabulary, self._text) if stop else self
 
 
 class StopTexts(ClosingTag):
-    """Tells whether an answer is closed, or has just come to one of the texts that are to end it."""
+    """Detects that an answer is closed, or has just reached one of its stop texts."""
 
     def __init__(self, tag: ClosingTag, stop: Sequence[str], vocabulary: int, text: Callable[[list[int]], str]) -> None:
         super().__init__(range(vocabulary), text)
         self._tag = tag
         self._stop = tuple(stop)
         self._most = max(len(one.encode("utf-8", "replace")) for one in stop) + 1
-        """Tokens that the longest takes at most: one a byte; the first one may begin before it."""
+        """Maximum tokens of the longest text: one per byte; its first token may begin earlier."""
 
     def __call__(self, tokens: Sequence[int]) -> bool:
         newest = self._text(list(tokens[-self._most :]))
@@ -48,4 +48,4 @@ class StopTexts(ClosingTag):
 
 
 NEVER = ClosingTag((), lambda _: "")
-"""For answers that end by themselves, or at the limit."""
+"""For answers that end by themselves or at the limit."""

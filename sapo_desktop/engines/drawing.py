@@ -1,8 +1,8 @@
-"""Drawing tokens in numpy, by the rules of `generation.py`: who shares a batch with a sequence changes nothing.
+"""Drawing tokens in numpy by the rules of `sampling.py`: other sequences of a batch have no influence.
 
-Each sequence has its own stream of uniform numbers, and a token is drawn by inverting the cumulative distribution
-at the next of them; so under one seed this and the torch engine draw the same tokens from the same logits.
-Log-probabilities are those at the temperature, the ones that the trainer compares with.
+Each sequence has its own stream of uniform numbers. A token is drawn by inverting the cumulative distribution at the
+next number, so this and the torch engine draw the same tokens from the same seed and logits. Log-probabilities are
+those at the temperature, which the trainer compares with.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Doubles = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 _AT_ONCE = 2**17
-"""Logits that are drawn from at once, in whole rows: what is read several times stays in the processor's cache."""
+"""Logits processed at once, in whole rows, so that repeated reads stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def stream(seed: int, row: int) -> np.random.Generator:
 
 
 def draw_tokens(logits: Floats, sampling: Sampling, uniform: Doubles) -> DrawnTokens:
-    """Draw one token per row: logits [B, V], which are overwritten, uniform [B] in [0, 1)."""
+    """Draw one token per row: logits [B, V] (overwritten), uniform [B] in [0, 1)."""
     rows = max(1, _AT_ONCE // logits.shape[1])
     drawn = [_draw(logits[at : at + rows], sampling, uniform[at : at + rows]) for at in range(0, len(logits), rows)]
     if len(drawn) == 1:
@@ -63,19 +63,19 @@ def _draw(logits: Floats, sampling: Sampling, uniform: Doubles) -> DrawnTokens:
 
 
 def _block(width: int) -> int:
-    """Words that are summed up first, so that the cumulative sum is one of blocks and then one within a block: the
-    power of two at the square root of the vocabulary, where both are equally short."""
+    """Block length for the cumulative sum, which runs over blocks and then within one. The power of two near the
+    square root of the vocabulary makes both equally short."""
     return 1 << (width.bit_length() // 2)
 
 
 def _sums(weights: Floats) -> Doubles:
-    """The sum of each block of weights [B, V], the last one may be shorter; in float64, so that rare tokens of a large
-    vocabulary keep their share."""
+    """The sum of each block of weights [B, V]; the last block may be shorter. In float64, so that rare tokens of a
+    large vocabulary keep their share."""
     count, width = weights.shape
     block = _block(width)
     whole = width // block
     sums = np.zeros((count, math.ceil(width / block)))
-    # A view, where reshape would copy a vocabulary that is no whole number of blocks.
+    # A view; reshape would copy a vocabulary that is not a multiple of the block length.
     blocks = as_strided(
         weights, (count, whole, block), (weights.strides[0], block * weights.itemsize, weights.itemsize)
     )
@@ -86,7 +86,8 @@ def _sums(weights: Floats) -> Doubles:
 
 
 def _invert(weights: Floats, sums: Doubles, uniform: Doubles) -> Ids:
-    """The first token of each row whose cumulative weight exceeds uniform times the row's sum; `sums` of its blocks."""
+    """The first token of each row whose cumulative weight exceeds uniform times the row's sum; `sums`: of its
+    blocks."""
     count, width = weights.shape
     size = _block(width)
     cumulative = sums.cumsum(1)

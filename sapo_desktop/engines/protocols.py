@@ -1,8 +1,7 @@
-"""The messages that an engine's host process speaks.
+"""The messages of an engine's host process.
 
-A generator turns prompts into completions; a trainer turns marked completions into a step on the adapter.
-Where both are torch they are one object in one process with one copy of the base weights. No torch here: the
-worker imports this.
+A generator turns prompts into completions; a trainer turns scored completions into a training step. If both use torch,
+they are one object in one process with one copy of the base weights. No torch here, because the worker imports this.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Progress = Callable[[msgspec.Struct], None]
 GgufWeights = Literal["F32", "F16"]
 
 
-# -- what the engine host is asked -------------------------------------------------------------------------
+# -- requests to the engine host -----------------------------------------------------------------------------
 
 
 class EngineMessage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -29,7 +28,7 @@ class EngineMessage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Load(EngineMessage, frozen=True):
-    """Load base weights and make a fresh adapter. Must come first; may come again (another model)."""
+    """Load base weights and make a fresh adapter. Must come first; may be repeated for another model."""
 
     model: str
     """Folder of the model in transformers' layout."""
@@ -38,15 +37,15 @@ class Load(EngineMessage, frozen=True):
     device: str = "auto"
     dtype: str = "auto"
     rounded: bool = False
-    """Whether the matrices of the base's blocks are held in 8 bits."""
+    """Whether the matrices of the base's blocks are stored in 8 bits."""
     batch: int = 0
-    """Most answers under way at once, as memory allows; 0: the engine's own limit."""
+    """Maximum answers at once, as memory allows; 0: the engine's own limit."""
     card_memory: int = 0
-    """Bytes of the graphics card's memory that tensors may take; 0: as much as there is."""
+    """Maximum bytes of the graphics card's memory for tensors; 0: all of it."""
 
 
 class TimeProducts(EngineMessage, frozen=True):
-    """Measure how fast this processor computes at a model's width. Needs no `Load`; takes about a second."""
+    """Measure this processor's speed at a model's width. Needs no `Load`; takes about a second."""
 
     hidden: int
     widest: int
@@ -67,16 +66,16 @@ class Loaded(EngineMessage, frozen=True):
     context: int
     versions: dict[str, str]
     said: list[Text] = []
-    """What the user should know of it, in sentences."""
+    """Remarks for the user, in sentences."""
     learns: bool = True
-    """Whether it can answer with what is learned; a generator that cannot is for answers alone."""
+    """Whether it can answer with what was learned; otherwise it only answers with the base."""
     learns_from_examples: bool = True
-    """Whether showing it worked examples can help: not a model that was made to answer these questions in tags."""
+    """Whether worked examples can help: not with a model made to answer these questions in tags."""
 
 
 class Generate(EngineMessage, frozen=True):
-    """Answer each question `answers` times with the current adapter, or with the base where `base` is set. `averaged`:
-    with the average of its recent selves, which is what a learner has to show."""
+    """Answer each question `answers` times with the current adapter, or with the base if `base` is set. `averaged`:
+    with the average of the recent adapters, which represents what was learned."""
 
     prompts: list[Prompt]
     """The engine applies the model's chat template."""
@@ -87,8 +86,8 @@ class Generate(EngineMessage, frozen=True):
 
 
 class Encode(EngineMessage, frozen=True):
-    """Turn external text into ids with special tokens as plain text; end-of-sequence is appended where
-    asked. Questions are our own text and get the chat template."""
+    """Turn external text into ids, with special tokens as plain text; optionally append the end of the sequence.
+    (Questions are our own text and get the chat template.)"""
 
     texts: list[str]
     end: bool
@@ -104,28 +103,28 @@ class Encoded(EngineMessage, frozen=True):
 class Step(EngineMessage, frozen=True):
     batch: list[TrainingSequence]
     beside: Generate | None = None
-    """Answered meanwhile, with the adapter as it is before the step, where the engine can."""
+    """Answered at the same time with the adapter from before the step, if the engine can."""
 
 
 class Stepped(EngineMessage, frozen=True):
     report: StepReport
     beside: Generated | None = None
-    """What was answered meanwhile."""
+    """The answers given at the same time."""
 
 
 class Save(EngineMessage, frozen=True):
-    """Write all that `Restore` needs; the adapter's own file has the average, or what learns now."""
+    """Write everything that `Restore` needs. The adapter's own file has the average, or the live weights."""
 
     folder: str
     averaged: bool = True
 
 
 class Restore(EngineMessage, frozen=True):
-    """Take over a checkpoint's files; None: back to the untrained adapter."""
+    """Load a checkpoint's files; None: return to the untrained adapter."""
 
     folder: str | None
     weights_only: bool = False
-    """Go on from the checkpoint's averaged adapter, with a fresh optimiser (the guard)."""
+    """Continue from the checkpoint's averaged adapter, with a fresh optimiser (for the guard)."""
 
 
 class Configure(EngineMessage, frozen=True):
@@ -137,16 +136,15 @@ class Configure(EngineMessage, frozen=True):
 
 
 class Export(EngineMessage, frozen=True):
-    """Write the averaged weights for use elsewhere: `peft` (adapter), `merged` (transformers folder) or
-    `gguf`."""
+    """Export the averaged weights: `peft` (adapter), `merged` (transformers folder) or `gguf`."""
 
     format: str
     folder: str
 
 
 class WriteGguf(EngineMessage, frozen=True):
-    """Write a model folder as a GGUF file, for a generator in another process. Needs no `Load`: the weights go through
-    memory one tensor at a time."""
+    """Write a model folder as a GGUF file, for a generator in another process. Needs no `Load`: the weights pass
+    through memory one tensor at a time."""
 
     model: str
     file: str
@@ -154,7 +152,7 @@ class WriteGguf(EngineMessage, frozen=True):
 
 
 class WriteAdapter(EngineMessage, frozen=True):
-    """Write the adapter as it is now, its average, or that of a checkpoint's folder, as a GGUF file beside
+    """Write the current adapter, its average, or that of a checkpoint's folder, as a GGUF file that fits
     `WriteGguf`'s."""
 
     file: str
@@ -162,32 +160,32 @@ class WriteAdapter(EngineMessage, frozen=True):
     averaged: bool = False
 
 
-# -- what the host of a generator without a trainer is asked, beside Generate, Encode and Configure ----------
+# -- requests to a generator without a trainer, besides Generate, Encode and Configure -------------------------
 
 
 class LoadGguf(EngineMessage, frozen=True):
-    """Load a GGUF file. Must come first; may come again (another model)."""
+    """Load a GGUF file. Must come first; may be repeated for another model."""
 
     model: str
     """Path of the file."""
     threads: int
-    """At most; fewer are used while others need the processor."""
+    """Maximum; fewer are used while others need the processor."""
     device: str = "auto"
     cache_bytes: int = 0
-    """Most that keys and values of all sequences may take; 0: no bound but the memory there is."""
+    """Maximum bytes for keys and values of all sequences; 0: limited only by memory."""
     exact: bool = False
-    """Keys and values in float32 and plain attention: with F32 weights the numbers of transformers."""
+    """Float32 cache and plain attention: with F32 weights, the numbers equal transformers'."""
 
 
 class UseAdapter(EngineMessage, frozen=True):
-    """Answer with an adapter from now on: in a GGUF file, or for a server elsewhere in a folder of peft's. None: with
-    the base."""
+    """Answer with an adapter from now on: a GGUF file, or for a remote server a folder in peft's layout. None: the
+    base."""
 
     file: str | None
 
 
 class Quantise(EngineMessage, frozen=True):
-    """Make a GGUF file with fewer bits a weight (`q8_0`, `q4_0`, `q4_k_m`) of an F16 or F32 one."""
+    """Make a GGUF file with fewer bits per weight (`q8_0`, `q4_0`, `q4_k_m`) from an F16 or F32 file."""
 
     source: str
     target: str
@@ -198,11 +196,11 @@ class Quantise(EngineMessage, frozen=True):
 class Done(EngineMessage, frozen=True):
     files: list[str] = []
     steps: int = 0
-    """After `Restore`: optimiser steps behind the adapter that is in the engine now."""
+    """After `Restore`: optimiser steps behind the loaded adapter."""
 
 
 class EndedAnswer(msgspec.Struct, frozen=True):
-    """An answer by its place (prompt by prompt, answer by answer) and its text."""
+    """An answer's place (by prompt, then answer) and its text."""
 
     place: int
     text: str
@@ -215,7 +213,7 @@ class GenerationProgress(EngineMessage, frozen=True):
     total: int
     tokens: int
     ended: EndedAnswer | None = None
-    """One of the answers that ended since the last of these messages: something to look at meanwhile."""
+    """One of the answers that ended since the previous message, as something to show."""
 
 
 class TokenText(EngineMessage, frozen=True):
@@ -223,39 +221,39 @@ class TokenText(EngineMessage, frozen=True):
 
     text: str
     tokens: int = 0
-    """Drawn so far."""
+    """Tokens drawn so far."""
 
 
-# -- what the host of a remote generator is asked, beside Generate, Encode and Configure ------------------------
+# -- requests to a remote generator, besides Generate, Encode and Configure ------------------------------------
 
 
 class AdapterFolder(msgspec.Struct, frozen=True):
-    """A folder that node and server both see under the same path."""
+    """A folder that node and server see under the same path."""
 
     path: str
     owner: str
-    """Stands in the names of this node's adapters, the same at every start, so that it finds its own again."""
+    """Part of the names of this node's adapters, constant across starts, so that it recognises its own."""
 
 
 class LoadRemote(EngineMessage, frozen=True):
-    """Connect to a server that has the model. Must come first; may come again (another server)."""
+    """Connect to a server that has the model. Must come first; may be repeated for another server."""
 
     url: str
     model: str
-    """The server's name of it; empty: the one that the server has."""
+    """The model's name on the server; empty: the server's only model."""
     folder: str
-    """The same model in transformers' layout on this machine, for its tokenizer."""
+    """The same model in transformers' layout on this computer, for its tokenizer."""
     key: str | None = None
     adapters: AdapterFolder | None = None
-    """Without it nothing learned gets there."""
+    """Without it, the server never gets what was learned."""
     seconds: float = 600.0
-    """That one reply may take."""
+    """Time limit of one reply."""
     proxy: str = ""
-    """What to ask through, as the setting of that name says it (core/network/proxies.py)."""
+    """The proxy, in the form of the setting `proxy` (core/network/proxies.py)."""
 
 
 EngineWork = Generate | Encode | Step | Save | Restore | Configure | Export | WriteAdapter
-"""What needs a `Load` before."""
+"""Requests that need a `Load` first."""
 EngineRequest = TimeProducts | Load | WriteGguf | EngineWork
 EngineReply = ProductsTimed | Loaded | Generated | Encoded | Stepped | Done
 EngineProgress = GenerationProgress | TokenText

@@ -1,7 +1,7 @@
-"""What a host process runs around a model that answers: one request in, one reply out.
+"""The request loop of a host process around a model: one request in, one reply out.
 
-Loading and encoding are the same for torch, llama.cpp and a server elsewhere; each brings the rest as a `Kind`.
-Everything that is wrong with a request rises as an error of core/errors.py.
+Loading and encoding are the same for torch, llama.cpp and remote servers; each adds its part as a `Kind`. Every problem
+with a request is raised as an error of core/errors.py.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Words(Protocol):
 
 
 class Model(Protocol):
-    """What is loaded."""
+    """A loaded model."""
 
     @property
     def words(self) -> Words: ...
@@ -38,7 +38,7 @@ class Model(Protocol):
         """Describe it."""
 
     def close(self) -> None:
-        """Give its memory back."""
+        """Free its memory."""
 
 
 Load = TypeVar("Load", bound=p.EngineMessage)
@@ -47,33 +47,33 @@ Held = TypeVar("Held", bound=Model)
 
 @dataclass(frozen=True)
 class Kind(Generic[Load, Held]):
-    """What one kind of engine brings."""
+    """What one kind of engine adds."""
 
     asked_to_load: type[Load]
     load: Callable[[Load, threading.Event], Held]
-    """Gets what is set once the current request is cancelled, for as long as the model is loaded."""
+    """The event is set when the current request is cancelled, as long as the model is loaded."""
     work: Callable[[Held, Request, p.Progress, Service[Load, Held]], p.EngineReply]
     unloaded: Callable[[Request], p.EngineReply | None] = lambda request: None
-    """Does what needs no model; None: this request does."""
+    """Handles requests that need no model; returns None for others."""
     aside: Callable[[Held, p.Generate, p.Progress, ShouldStop], p.Generated] | None = None
-    """Answers between two steps of other work, where that can be done."""
+    """Answers between two steps of other work, if the engine can."""
 
 
 class Service(Generic[Load, Held]):
-    """Answers requests, one at a time. A cancel ends the request under way, not the next one."""
+    """Handles requests, one at a time. A cancel ends the current request, not the next one."""
 
     def __init__(self, kind: Kind[Load, Held]) -> None:
         self.cancelled = threading.Event()
         self.between: Callable[[], None] = lambda: None
-        """Set by the host: answers, by `handle_aside`, what somebody waits for."""
+        """Set by the host: serves urgent questions through `handle_aside`."""
         self._kind = kind
         self._engine: Held | None = None
 
     def handle(self, request: Request, progress: p.Progress) -> p.EngineReply:
-        """Do what is asked; raises SapoError."""
+        """Handle a request; raises SapoError."""
         if isinstance(request, self._kind.asked_to_load):
             if self._engine is not None:
-                self._engine.close()  # give the memory back before the next model comes
+                self._engine.close()  # free the memory before the next model is loaded
                 self._engine = None
             self._engine = self._kind.load(request, self.cancelled)
             return self._engine.loaded()
@@ -90,17 +90,17 @@ class Service(Generic[Load, Held]):
         return self._kind.work(self._engine, request, progress, self)
 
     def handle_aside(self, request: Request, progress: p.Progress, should_stop: ShouldStop) -> p.EngineReply:
-        """Answer a question between two steps of what `handle` does."""
+        """Answer a question between two steps of `handle`."""
         if self._engine is None or self._kind.aside is None or not isinstance(request, p.Generate):
             raise HostError(sentence("The engine got a request out of turn."))
         return self._kind.aside(self._engine, request, progress, should_stop)
 
     def stopped(self) -> bool:
-        """Whether to give up; at this moment others may be answered."""
+        """Whether to stop. Urgent questions may be answered during this call."""
         self.between()
         return self.cancelled.is_set()
 
 
 def cannot(request: Request) -> HostError:
-    """Of a request that the worker sends to another kind of engine."""
+    """The error for a request that belongs to another kind of engine."""
     return HostError(f"This engine does no {type(request).__name__}.")

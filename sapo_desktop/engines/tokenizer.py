@@ -1,8 +1,8 @@
 """A model's tokenizer: questions become prompts, tokens become text, external text becomes tokens.
 
-It needs no weights, so engines that compute elsewhere use it too. The tokenizer is taken from tokenizer.json as it
-stands: classes that transformers picks by name (GPT2Tokenizer, which SmolLM2 names) build one of their own, which
-cuts numbers in another way than the model was trained with. Left out: slow tokenizers.
+It needs no weights, so remote engines use it too. tokenizer.json is used as it is. Classes that transformers picks by
+name (GPT2Tokenizer for SmolLM2) build their own tokenizer, which splits numbers differently than in training. Left out:
+slow tokenizers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ModelTokenizer:
         return int(self.backend.eos_token_id)
 
     def prompt_tokens(self, prompt: Prompt) -> list[int]:
-        """Return the question as this model is asked it (prompts.py), ready to be answered."""
+        """Return the tokens of the prompt for a question (prompts.py), ready to be answered."""
         ids: list[int] = []
         for text, is_template in self.prompter.pieces(prompt):
             bare = not self.prompter.is_chat
@@ -52,25 +52,25 @@ class ModelTokenizer:
 
     @cached_property
     def closes(self) -> ClosingTag:
-        """Tells where an answer is closed."""
+        """Detects where an answer is closed."""
         return ClosingTag([i for token, i in self.backend.get_vocab().items() if CLOSE[-1] in token], self.text)
 
     def prompt_text(self, prompt: list[int]) -> str:
-        """Return a prompt as the text that stands for it where whoever reads it encodes it as this tokenizer does:
-        without the beginning that is put before every text anyway."""
+        """Return a prompt as text that this tokenizer encodes to the same ids, without the beginning token that is
+        always prepended."""
         begins = list(self.backend("")["input_ids"])
         kept = prompt[len(begins) :] if begins and prompt[: len(begins)] == begins else prompt
         return str(self.backend.decode(kept, skip_special_tokens=False, clean_up_tokenization_spaces=False))
 
     def text(self, tokens: list[int]) -> str:
-        """Return the tokens as text, special tokens left out."""
+        """Return the tokens as text, without special tokens."""
         return str(self.backend.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
     def encode_external(self, text: str, end: bool) -> list[int] | None:
-        """Return a peer's text as ids with special tokens taken as plain text, None where it spells one.
+        """Return a peer's text as ids, with special tokens as plain text; None if it spells one.
 
-        Added tokens that are not special (`<answer>`, fixed phrases) are ordinary vocabulary: an own answer
-        would carry the same ids, so external text may use them too.
+        Added tokens that are not special (`<answer>`, fixed phrases) are ordinary vocabulary. Own answers contain the
+        same ids, so external text may use them too.
         """
         if any(special in text for special in self.special_texts()):
             return None
@@ -78,20 +78,20 @@ class ModelTokenizer:
         return [*ids, self.end_token] if end else list(ids)
 
     def special_texts(self) -> list[str]:
-        """How the tokens are written that no text may spell."""
+        """The texts of special tokens, which no external text may contain."""
         return [str(t) for t in self.backend.added_tokens_decoder.values() if t.special]
 
 
 @dataclass(frozen=True)
 class ModelNumbers:
-    """What config.json says of a model's size."""
+    """The sizes of a model in config.json."""
 
     vocabulary: int
     context: int
 
 
 def model_numbers(folder: Path) -> ModelNumbers:
-    """Height of the embedding and length of the context; raises ModelError."""
+    """Height of the embedding and length of the context. Raises ModelError."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         return ModelNumbers(int(config["vocab_size"]), int(config["max_position_embeddings"]))
@@ -104,7 +104,7 @@ def model_numbers(folder: Path) -> ModelNumbers:
 
 
 def load_tokenizer(folder: Path, bare: bool = False) -> ModelTokenizer:
-    """Read the tokenizer of a folder in transformers' layout. `bare`: without transformers where that is the same.
+    """Read the tokenizer of a folder in transformers' layout. `bare`: without transformers if the result is the same.
 
     Raises:
         ModelError: it is missing or damaged, or names no end of sequence.
@@ -112,7 +112,7 @@ def load_tokenizer(folder: Path, bare: bool = False) -> ModelTokenizer:
     try:
         backend = (load_bare_tokenizer(folder) if bare else None) or _through_transformers(folder)
         named = _named_ends(folder)
-    # The tokenizers library raises a bare Exception where its file is not whole.
+    # The tokenizers library raises a bare Exception if its file is incomplete.
     except Exception as error:
         raise ModelError(
             "The tokenizer in {folder} cannot be read: {reason}. Download the folder again.",
@@ -127,7 +127,7 @@ def load_tokenizer(folder: Path, bare: bool = False) -> ModelTokenizer:
 
 
 def make_tokenizer(backend: Any, ends: frozenset[int]) -> ModelTokenizer:
-    """The tokenizer with its chat template read. `ends`: ids that end an answer, besides its end-of-sequence token.
+    """The tokenizer with its chat template. `ends`: ids that end an answer, besides its end-of-sequence token.
 
     Raises:
         ModelError: the template cannot be used.
@@ -139,7 +139,7 @@ def make_tokenizer(backend: Any, ends: frozenset[int]) -> ModelTokenizer:
 
 
 def _through_transformers(folder: Path) -> Any:
-    os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: it reads this once
+    os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported, which reads it once
     import transformers
 
     transformers.utils.logging.set_verbosity_error()
@@ -147,7 +147,7 @@ def _through_transformers(folder: Path) -> Any:
 
 
 def _named_ends(folder: Path) -> list[int]:
-    """The end-of-sequence ids that the model's own settings name; transformers stops at those as well."""
+    """The end-of-sequence ids in the model's own settings; transformers stops at these as well."""
     for name in ("generation_config.json", "config.json"):
         if (folder / name).is_file():
             ends = json.loads((folder / name).read_text(encoding="utf-8")).get("eos_token_id")

@@ -1,1 +1,1 @@
-"""Models written for use elsewhere."""
+"""Exports of models for use in other programs."""

@@ -1,4 +1,4 @@
-"""The README.md that goes with an exported model: what it came from, how it was trained, how it is loaded."""
+"""The README.md of an exported model: its origin, its training, and how to load it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def card(format: str, base: Path, architecture: str, steps: int | None, adapted:
 
 
 def _weights(base: Path) -> str:
-    """The base's weight files with their SHA-256: the base's name alone says little."""
+    """The base's weight files with their SHA-256, because its name alone does not identify it."""
     named = []
     for file in parts_of(base) if base.is_file() else sorted(base.glob("*.safetensors")):
         with open_regular(file) as stream:
@@ -84,8 +84,7 @@ def _weights(base: Path) -> str:
 
 
 def licence_of(path: Path) -> str:
-    """The `license:` line in the front matter of the folder's README.md, or what a GGUF file says; empty where there is
-    none."""
+    """The licence in the front matter of the folder's README.md or in a GGUF file; empty if there is none."""
     if path.is_file():
         from sapo_desktop.engines.gguf.fields import Fields
         from sapo_desktop.engines.gguf.reading import open_parts

@@ -1,8 +1,8 @@
-"""Whether what was written computes what the live model does: it is loaded again and asked the same few prompts.
+"""Checks that an export computes what the live model does: it is loaded again and gets the same prompts.
 
-A GGUF file is loaded by llama.cpp where that is installed, else read as the trainer reads one. Log-probabilities of the
-next token are compared after several places of each prompt. Rounding, to 16 bits or of what llama.cpp multiplies,
-changes them by hundredths; another model by whole numbers.
+llama.cpp loads a GGUF file if it is installed; otherwise the trainer's reader does. Log-probabilities of the next token
+are compared at several places of each prompt. Rounding, to 16 bits or inside llama.cpp, changes them by hundredths; a
+different model changes them by whole numbers.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from sapo_desktop.core.errors import ModelError
 
 TEXTS = ("What is 17 + 25?", "Spell the word 'stone' backwards.", "The capital of France is Paris, and of Italy")
 PLACES = 4
-"""The last of each text, after which the next token is predicted."""
+"""The last positions of each text; the next token after each is compared."""
 MOST_DIFFERENCE = 0.1
-"""Mean Kullback-Leibler divergence in nats. Of SmolLM2-135M in Q4_1 by llama.cpp it was measured to be 0.004 beside
-torch in float32, and 0.009 beside bfloat16."""
+"""Maximum mean Kullback-Leibler divergence in nats. For SmolLM2-135M in Q4_1, llama.cpp differs by 0.004 from torch
+in float32 and by 0.009 from bfloat16."""
 
 
 def texts_as_tokens(tokenizer: Any) -> list[list[int]]:
@@ -32,7 +32,7 @@ def texts_as_tokens(tokenizer: Any) -> list[list[int]]:
 
 
 def predicted(model: Any, prompts: Sequence[list[int]]) -> Tensor:
-    """Log-probabilities [N, V] by a model of transformers or peft."""
+    """Log-probabilities [N, V] from a model of transformers or peft."""
     device = next(model.parameters()).device
     with torch.no_grad():
         logits = [model(torch.tensor([ids], device=device)).logits[0, -PLACES:].float().cpu() for ids in prompts]
@@ -40,7 +40,7 @@ def predicted(model: Any, prompts: Sequence[list[int]]) -> Tensor:
 
 
 def check_folder(folder: Path, dtype: str, expected: Tensor, prompts: list[list[int]], ends: frozenset[int]) -> None:
-    """Load a folder in transformers' layout again. Raises ModelError where it is another model."""
+    """Load a folder in transformers' layout again. Raises ModelError if it is a different model."""
     from sapo_desktop.engines.torch.lm import load_language_model
 
     lm = load_language_model(folder, "cpu", dtype, bare=False)
@@ -51,7 +51,7 @@ def check_folder(folder: Path, dtype: str, expected: Tensor, prompts: list[list[
 def check_gguf(
     file: Path, expected: Tensor, prompts: list[list[int]], ends: frozenset[int], adapter: Path | None = None
 ) -> None:
-    """Load a GGUF file again, with an adapter where one is named. Raises ModelError where it is another model."""
+    """Load a GGUF file again, with an adapter if one is given. Raises ModelError if it is a different model."""
     name = (adapter or file).name
     if importlib.util.find_spec("llama_cpp") is None:
         from sapo_desktop.engines.gguf.reading import GgufModelFile
@@ -73,7 +73,7 @@ def check_gguf(
 
 
 def check_adapter(folder: Path, factors: Mapping[str, Tensor], scaling: float) -> None:
-    """Read peft's files again: they must hold these very factors. Raises ModelError."""
+    """Read peft's files again: they must hold exactly these factors. Raises ModelError."""
     from sapo_desktop.engines.torch.lora import ADAPTER_FILE, read_tensors
 
     saved = read_tensors(folder / ADAPTER_FILE)

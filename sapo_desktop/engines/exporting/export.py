@@ -1,10 +1,9 @@
-"""Writes the model as it is now for use elsewhere: adapter, merged folder, or GGUF file.
+"""Writes the current model for use in other programs: adapter, merged folder, or GGUF file.
 
-The live model is only read: the adapter's product is added into fresh tensors, one weight at a time. What was written
-is loaded again and compared (check.py) before it is kept. Of a model that came as a GGUF file, `gguf` is an adapter for
-that very file, which its user has already.
-Everything is written into a folder beside the target and renamed at the end, so that a full disk or a
-killed process leaves no half export under the name that was asked for.
+The live model is only read: the adapter's product is added into fresh tensors, one weight at a time. The result is
+loaded again and compared (check.py) before it is kept. If the model came as a GGUF file, `gguf` writes an adapter for
+that file, which the user already has. Everything is written into a folder next to the target and renamed at the end, so
+a full disk or a killed process leaves no partial export under the target's name.
 """
 
 from __future__ import annotations
@@ -53,24 +52,24 @@ def export(
     should_stop: Callable[[], bool] = lambda: False,
     ends: frozenset[int] = frozenset(),
 ) -> list[str]:
-    """Write the live model into the folder `to` and return the names of the files in it.
+    """Write the live model into the folder `to` and return the names of its files.
 
     Args:
         format: `peft` (the adapter alone), `merged` (a folder for transformers) or `gguf` (for llama.cpp: one F16
             file, or an adapter).
-        model: the plain model, or a peft model with one LoRA adapter active; left as it is.
+        model: the plain model, or a peft model with one active LoRA adapter; not changed.
         tokenizer: the model's, with its chat template.
-        model_folder: where the base was loaded from, or the GGUF file; its configuration and licence go along.
+        model_folder: where the base was loaded from, or the GGUF file; its configuration and licence are copied.
         to: a folder that does not exist yet, or is empty.
-        steps: optimiser steps behind the weights, for the model card; None where it is not known.
-        should_stop: asked before each weight of a whole model, of which there may be gigabytes.
+        steps: optimiser steps behind the weights, for the model card; None if unknown.
+        should_stop: asked before each weight of a whole model, which may have gigabytes of them.
         ends: tokens that end an answer.
 
     Raises:
-        HostCancelled: it should stop; nothing of it stays.
+        HostCancelled: a stop was requested; nothing remains.
         UsageError: an unknown format, or `to` is in use.
-        ModelError: this model cannot be written in this format, or what was written answers otherwise.
-        SapoError: the disk is full or cannot be written.
+        ModelError: this model cannot be written in this format, or the result answers differently.
+        SapoError: the disk is full or read-only.
     """
     if format not in FORMATS:
         raise UsageError(
@@ -80,7 +79,7 @@ def export(
     refuse_used(to)
     part = part_of(to)
     try:
-        # A leftover of an export that was killed.
+        # From an export that was killed.
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         written = _Written(model, tokenizer, model_folder, part, ends, should_stop)
@@ -90,7 +89,7 @@ def export(
         text = card(format, model_folder, type(network).__name__, steps, adapted)
         (part / "README.md").write_text(text, encoding="utf-8")
         _open_to_readers(part)
-        _copy_along(format, model_folder, part)  # last: these keep the permissions that they have
+        _copy_along(format, model_folder, part)  # last: these keep their permissions
         written.check()
         take_its_name(part, to)
     except (OSError, SafetensorError) as error:
@@ -101,17 +100,17 @@ def export(
 
 
 def _open_to_readers(part: Path) -> None:
-    """What was written here as readable as the card: safetensors writes its own for their owner alone, which a shared
-    folder or another user's llama.cpp could not read."""
+    """Make the written files as readable as the card. safetensors makes its files readable for the owner only, so a
+    shared folder or another user's llama.cpp could not read them."""
     mode = (part / "README.md").stat().st_mode
     for file in part.iterdir():
         file.chmod(mode)
 
 
 class MergedWeights(Mapping[str, Tensor]):
-    """The weights with the adapter added in, under the plain model's names, each computed when it is read.
+    """The weights with the adapter added, under the plain model's names, each computed when read.
 
-    Values are `W + scaling * B A`, formed in fp32 on the CPU. To read one raises HostCancelled where it should stop.
+    Values are `W + scaling * B A`, formed in fp32 on the CPU. Reading one raises HostCancelled if a stop was requested.
     """
 
     def __init__(self, model: Any, should_stop: Callable[[], bool] = lambda: False) -> None:
@@ -150,7 +149,7 @@ class MergedWeights(Mapping[str, Tensor]):
 
 
 def lora_factors(model: PeftModel) -> tuple[dict[str, Tensor], float]:
-    """Return the active adapter as `gguf.write_adapter` takes it: factors by module, and their one scaling."""
+    """Return the active adapter in the form of `gguf.write_adapter`: factors by module, and their one scaling."""
     factors: dict[str, Tensor] = {}
     (adapter,) = model.active_adapters
     scaling = 0.0
@@ -172,7 +171,7 @@ def _product(layer: LoraLayer, adapter: str) -> Tensor:
 
 @dataclass
 class _Written:
-    """One export under way; `check` is set by the method that writes."""
+    """One export in progress; the writing method sets `check`."""
 
     model: Any
     tokenizer: Any
@@ -187,7 +186,7 @@ class _Written:
             raise ModelError(
                 sentence("There is no adapter, because all weights are trained here. Export as `merged` or `gguf`.")
             )
-        # Whether embeddings changed is asked of the network otherwise.
+        # Otherwise the network is asked whether embeddings changed.
         self.model.save_pretrained(self.part, save_embedding_layers=False)
         settings = self.part / "adapter_config.json"
         values = json.loads(settings.read_text(encoding="utf-8"))
@@ -214,7 +213,7 @@ class _Written:
         config["dtype"] = config.pop("torch_dtype", dtype)
         config["tie_word_embeddings"] = not own_head
         (self.part / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-        if self.base.is_file() and self.ends:  # a folder has its own, which goes along
+        if self.base.is_file() and self.ends:  # a folder has its own tokenizer settings, which are copied
             generation = json.dumps({"eos_token_id": sorted(self.ends)}, indent=2)
             (self.part / _GENERATION).write_text(generation + "\n", encoding="utf-8")
         self._write_tokenizer()
@@ -238,14 +237,14 @@ class _Written:
         try:
             self.tokenizer.save_pretrained(self.part)
         except Exception as error:
-            # The tokenizers library raises a bare Exception where it cannot write its file.
+            # The tokenizers library raises a bare Exception if it cannot write its file.
             if type(error) is not Exception:
                 raise
             raise OSError(str(error)) from error
 
 
 def _config(base: Path, model: Any) -> dict[str, Any]:
-    """config.json of the base, as it came or as its GGUF file was read."""
+    """config.json of the base, original or derived from its GGUF file."""
     if base.is_file():
         read: dict[str, Any] = json.loads(model.config.to_json_string())
         return read | {"dtype": str(next(model.parameters()).dtype).removeprefix("torch.")}
@@ -254,7 +253,7 @@ def _config(base: Path, model: Any) -> dict[str, Any]:
 
 
 def _copy_along(format: str, model_folder: Path, part: Path) -> None:
-    """The files that go along as they are."""
+    """Copy the files that stay unchanged."""
     if model_folder.is_file():
         return
     settings = [_GENERATION] if format == "merged" else []

@@ -1,8 +1,8 @@
-"""A model's weights as safetensors files, each weight made, written and let go.
+"""A model's weights as safetensors files; each weight is made, written and released in turn.
 
-safetensors' own writer takes all tensors of a file at once, which for a merged model of one file is a second model in
-memory. The format is short enough to write by hand (huggingface.co/docs/safetensors): 8 bytes of length, a header in
-JSON, then the numbers one after the other. The bytes are those that `huggingface_hub.save_torch_state_dict` writes.
+safetensors' own writer takes all tensors of a file at once, which for a merged model in one file means a second model
+in memory. The format is simple (huggingface.co/docs/safetensors): 8 bytes of length, a header in JSON, then the numbers
+in sequence. The bytes equal those of `huggingface_hub.save_torch_state_dict`.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def save_weights(
     folder: Path,
     most: int | str = "5GB",
 ) -> None:
-    """Write `model.safetensors`, or several files and their index where it would be larger than `most`.
+    """Write `model.safetensors`, or several files and their index if it would be larger than `most`.
 
     Args:
-        shapes: of the weights that are written, by name.
-        weights: each is asked for once, and may be made then.
+        shapes: of the weights to write, by name.
+        weights: each is read once, and may be computed then.
         dtype: the number format in the files.
         folder: it must exist.
-        most: bytes of a file, or as in `5GB`; a larger weight has a file to itself.
+        most: bytes of a file, or as in `5GB`; a larger weight gets its own file.
     """
     planned = {name: torch.empty(shape, dtype=dtype, device="meta") for name, shape in shapes.items()}
     split = split_torch_state_dict_into_shards(planned, max_shard_size=most)

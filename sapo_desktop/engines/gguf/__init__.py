@@ -1,1 +1,1 @@
-"""Models and adapters written as GGUF files, for llama.cpp."""
+"""Models and adapters as GGUF files, for llama.cpp."""

@@ -1,8 +1,8 @@
-"""What llama.cpp calls the architectures that can be written as GGUF, and how it lays out and describes them.
+"""llama.cpp's names and layout for the architectures that can be written as GGUF.
 
-Llama (SmolLM2 among them), Qwen2 and Qwen3, SmolLM3. llama.cpp rotates neighbouring pairs in Llama and SmolLM3,
-where transformers rotates the two halves of a head: there the rows of query and key change places. An option that
-llama.cpp would compute in another way is refused with the reason. Left out: every other architecture.
+These are Llama (including SmolLM2), Qwen2 and Qwen3, and SmolLM3. For Llama and SmolLM3, llama.cpp rotates adjacent
+pairs, while transformers rotates the two halves of a head, so the rows of query and key are reordered. An option that
+llama.cpp would compute differently is refused with the reason.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _ARCHITECTURES = {
     "smollm3": gguf.MODEL_ARCH.SMOLLM3,
 }
 _PAIRS = {gguf.MODEL_ARCH.LLAMA, gguf.MODEL_ARCH.SMOLLM3}
-"""Where llama.cpp rotates neighbouring pairs."""
+"""Architectures for which llama.cpp rotates adjacent pairs."""
 _ROTATED = (".q_proj.", ".k_proj.")
 _NO_ROTATION_EVERY = 4
-"""llama.cpp leaves every fourth layer of a SmolLM3 without rotary embedding, whatever the file says."""
+"""llama.cpp applies no rotary embedding in every fourth layer of a SmolLM3, whatever the file says."""
 ROPE_FACTORS = "rope_freqs.weight"
 
 
 class Layout:
-    """Where a tensor of transformers goes in llama.cpp, and in which order its rows stand there.
+    """The place of a transformers tensor in llama.cpp's file, and the order of its rows there.
 
     Raises:
-        ModelError: the architecture, or an option of it, has no counterpart in llama.cpp.
+        ModelError: llama.cpp has no counterpart for the architecture or one of its options.
     """
 
     def __init__(self, config: Any) -> None:
@@ -57,25 +57,25 @@ class Layout:
         return str(found)
 
     def rows(self, name: str, tensor: Tensor) -> Tensor:
-        """Rows of query and key from (half, pair) to (pair, half) within each head, where pairs are rotated."""
+        """Reorder rows of query and key from (half, pair) to (pair, half) within each head, if pairs are rotated."""
         if self.architecture not in _PAIRS or not any(part in name for part in _ROTATED):
             return tensor
         heads = tensor.reshape(-1, 2, self._pair, *tensor.shape[1:])
         return heads.transpose(1, 2).reshape(tensor.shape)
 
     def original_rows(self, name: str, tensor: Tensor) -> Tensor:
-        """The way back: what llama.cpp has of this tensor, in transformers' order."""
+        """The inverse of `rows`: llama.cpp's tensor in transformers' order."""
         if self.architecture not in _PAIRS or not any(part in name for part in _ROTATED):
             return tensor
         heads = tensor.reshape(-1, self._pair, 2, *tensor.shape[1:])
         return heads.transpose(1, 2).reshape(tensor.shape)
 
     def rope_factors(self) -> Tensor | None:
-        """What Llama 3 divides the rotary frequencies by, [head / 2] fp32; None for other models."""
+        """Llama 3's divisors of the rotary frequencies, [head / 2] fp32; None for other models."""
         return llama3_factors(self.config) if _rope_type(self.config) == "llama3" else None
 
     def describe(self, writer: gguf.GGUFWriter) -> None:
-        """Add the numbers that llama.cpp builds the network from."""
+        """Add the numbers from which llama.cpp builds the network."""
         config, head = self.config, head_size(self.config)
         writer.add_vocab_size(config.vocab_size)
         writer.add_context_length(config.max_position_embeddings)
@@ -93,14 +93,14 @@ class Layout:
 
 
 def head_size(config: Any) -> int:
-    """Numbers in one attention head; Qwen3 names it, others divide."""
+    """Size of an attention head; Qwen3 states it, for others it is computed."""
     explicit = getattr(config, "head_dim", None)
     return int(explicit or config.hidden_size // config.num_attention_heads)
 
 
 def llama3_factors(config: Any) -> Tensor:
-    """Wavelengths within the old context keep their frequency, long ones are slowed by `factor`, between the two
-    it goes smoothly from one to the other."""
+    """Wavelengths within the old context keep their frequency, long ones are slowed by `factor`, with a smooth
+    transition."""
     rope, head = config.rope_parameters, head_size(config)
     frequencies = rope["rope_theta"] ** -(torch.arange(0, head, 2, dtype=torch.float64) / head)
     turns = rope["original_max_position_embeddings"] * frequencies / (2 * math.pi)
@@ -166,7 +166,7 @@ def _unusual_yarn(rope: dict[str, Any]) -> bool:
     factor = rope.get("attention_factor")
     named = factor is not None and not math.isclose(factor, usual, rel_tol=1e-6)
     scaled = bool(rope.get("mscale") or rope.get("mscale_all_dim"))
-    # llama.cpp reads no such range from a file.
+    # llama.cpp does not read such a range from a file.
     ranged = (rope.get("beta_fast") or 32, rope.get("beta_slow") or 1) != (32, 1) or not rope.get("truncate", True)
     return named or scaled or ranged
 

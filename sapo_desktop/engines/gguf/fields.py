@@ -1,4 +1,4 @@
-"""The entries of a GGUF file's header, by the names that its architecture gives them."""
+"""The entries of a GGUF file's header, by the names that its architecture uses."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from sapo_desktop.core.files.gguf import only_answers
 
 
 class Fields:
-    """Values of a header, each of the type that is asked for. All raise ModelError where the file has another one."""
+    """Values of a header, checked against the requested type. All methods raise ModelError for another type."""
 
     def __init__(self, path: Path, fields: Mapping[str, Any]) -> None:
-        """`fields`: of the gguf library's reader."""
+        """`fields`: from the gguf library's reader."""
         self.path = path
         self._fields = fields
         self.architecture = self.text("general.architecture")
 
     def check_kind(self) -> None:
-        """Refuse a model that cannot learn here, with what it is."""
+        """Refuse a model that cannot learn here, naming its kind."""
         start = f"{self.architecture}."
         numbers = {
             key.removeprefix(start): value
@@ -33,7 +33,7 @@ class Fields:
             raise ModelError(why)
 
     def get(self, key: str) -> Any:
-        """The value under the full key; None where there is none."""
+        """The value under the full key; None if there is none."""
         field = self._fields.get(key)
         return None if field is None else field.contents()
 
@@ -50,12 +50,12 @@ class Fields:
         return value if isinstance(value, bool) else otherwise
 
     def whole(self, key: str, otherwise: int | None = None) -> int:
-        """Under the architecture's name."""
+        """A whole number under the architecture's name."""
         value = self.get(f"{self.architecture}.{key}")
         return value if isinstance(value, int) else self._absent(key, otherwise)
 
     def number(self, key: str, otherwise: float | None = None) -> float:
-        """Under the architecture's name."""
+        """A number under the architecture's name."""
         value = self.get(f"{self.architecture}.{key}")
         return value if isinstance(value, int | float) else self._absent(key, otherwise)
 

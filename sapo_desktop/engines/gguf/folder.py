@@ -1,10 +1,9 @@
-"""What the trainer hands to a generator in another process: its base as a GGUF file once, its adapter after each step.
+"""What the trainer passes to a generator in another process: its base as a GGUF file, once, and its adapter after each
+step.
 
-Files are written beside their name and renamed at the end, so that a reader, or a killed process, never finds half
-of one under it.
-
-The base is read from the safetensors files one tensor at a time, so a model of many gigabytes needs the memory of its
-largest matrix, and is never built. Left out: `export.py` writes a live model.
+Files are written next to their final name and renamed at the end, so no reader finds a partial one. The base is read
+from the safetensors files one tensor at a time and never built, so a model of many gigabytes needs only the memory of
+its largest matrix. (`export.py` writes a live model.)
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _INDEX = "model.safetensors.index.json"
 
 
 class FolderWeights:
-    """The tensors of a folder's safetensors files, read when they are asked for; open between `with` and its end."""
+    """The tensors of a folder's safetensors files, read on request; open inside `with`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -62,10 +61,10 @@ class FolderWeights:
 
 
 def write_folder(folder: Path, path: Path, weight_type: GgufWeights = "F16") -> None:
-    """Write the model of `folder` as the GGUF file `path`; what fails leaves no file.
+    """Write the model of `folder` as the GGUF file `path`. A failure leaves no file.
 
     Raises:
-        ModelError: the folder is not whole, or llama.cpp would compute something else.
+        ModelError: the folder is incomplete, or llama.cpp would compute something else.
     """
     from transformers import AutoConfig
 
@@ -91,11 +90,11 @@ def _files(folder: Path) -> list[str]:
 
 
 _PREFIX, _SUFFIX = "base_model.model.", ".weight"
-"""What peft puts around a factor's name in its files."""
+"""What peft adds around a factor's name in its files."""
 
 
 def write_base(model: Path, path: Path, weights: GgufWeights) -> None:
-    """Write the model in a folder as a GGUF file; raises ModelError where llama.cpp would compute another one."""
+    """Write the model of a folder as a GGUF file. Raises ModelError if llama.cpp would compute a different one."""
     part = path.with_name(f"{path.name}.part")
     with disk_errors_as(ModelError, sentence("{name} could not be written", name=path.name)):
         write_folder(model, part, weights)
@@ -103,7 +102,7 @@ def write_base(model: Path, path: Path, weights: GgufWeights) -> None:
 
 
 def write_trained(lm: LanguageModel, policy: Policy, path: Path, checkpoint: Path | None) -> None:
-    """Write the adapter as it is, or as a checkpoint's folder has it.
+    """Write the current adapter, or that of a checkpoint's folder.
 
     Raises:
         UsageError: there is no adapter, because all weights are trained.

@@ -1,9 +1,9 @@
-"""A GGUF file read as transformers would have its model: configuration and weights, dequantised by the gguf library.
+"""Reads a GGUF file as a transformers model: configuration, and weights that the gguf library dequantises.
 
-llama.cpp's names and the order of its rows are undone with `Layout` of architectures.py, which also writes them, so an
-adapter that was learned here fits this very file. Weights are made in the wanted number format a few rows at a time,
-and no copy of the model is written to the disk. A file whose tensors are not exactly those of its architecture is
-refused. Left out: kinds that the trainer does not compute, and rotary factors other than Llama 3's.
+`Layout` of architectures.py, which also writes the files, reverses llama.cpp's names and row order, so an adapter
+trained here fits this very file. Weights are converted a few rows at a time, and no copy of the model is written to the
+disk. A file whose tensors are not exactly those of its architecture is refused. Left out: architectures that the
+trainer does not support, and rotary factors other than Llama 3's.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from sapo_desktop.engines.gguf.fields import Fields
 
 _EMBEDDING, _HEAD = "token_embd.weight", "output.weight"
 _NUMBERS_AT_ONCE = 4_000_000
-"""Dequantised together: the gguf library makes float32 of them, and several copies on the way."""
+"""Numbers dequantised at once: the gguf library makes float32 of them, with several intermediate copies."""
 _LLAMA3 = {"original_max_position_embeddings": 8192, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
-"""Of all Llamas since 3.1; a file holds only the factors that follow from them."""
+"""Of all Llamas since 3.1; a file holds only the factors derived from these."""
 _UNUSED = (ROPE_FACTORS,)
-"""Tensors that are read into the configuration."""
+"""Tensors whose content goes into the configuration."""
 
 
 class GgufModelFile:
-    """Configuration and tensors of one model; the tensors by transformers' names, each dequantised when asked for."""
+    """Configuration and tensors of one model; tensors by transformers' names, each dequantised on request."""
 
     def __init__(self, path: Path) -> None:
-        """`path`: the file, of several parts the first. Raises ModelError where it is damaged or cannot learn."""
+        """`path`: the file, or the first of several parts. Raises ModelError if it is damaged or cannot learn."""
         readers = open_parts(path)
         self.path = path
         self.fields = Fields(path, readers[0].fields)
@@ -115,7 +115,7 @@ class GgufModelFile:
         )
 
     def _rope(self, head: int) -> dict[str, Any]:
-        """Rotary positions as transformers describes them."""
+        """Rotary settings in transformers' form."""
         fields = self.fields
         rope: dict[str, Any] = {"rope_type": "default", "rope_theta": fields.number("rope.freq_base", 10000.0)}
         if fields.whole("rope.dimension_count", head) != head or fields.whole("attention.value_length", head) != head:
@@ -132,7 +132,7 @@ class GgufModelFile:
         return rope
 
     def _llama3(self, head: int, theta: float) -> dict[str, Any]:
-        """Llama 3's own scaling. Raises ModelError where the factors of the file are not what it gives."""
+        """Llama 3's rope scaling. Raises ModelError if the file's factors do not match it."""
         from transformers import LlamaConfig
 
         factors = torch.from_numpy(np.array(self._tensors[ROPE_FACTORS].data, dtype=np.float32))
@@ -144,7 +144,7 @@ class GgufModelFile:
         return rope
 
     def _expected(self) -> list[str]:
-        """Names of the weights that transformers' model has."""
+        """Names of the weights of the transformers model."""
         from transformers import AutoModelForCausalLM
 
         with torch.device("meta"):

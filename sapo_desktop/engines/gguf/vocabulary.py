@@ -1,12 +1,11 @@
 """A Hugging Face tokenizer as the `tokenizer.ggml.*` keys of a GGUF file.
 
-llama.cpp has its own tokenizer, so the file says how: which pre-tokenizer by name, each token's text and
-type, the merges, the special ids, the chat template. Only byte-level BPE is written here, and only where
-the cut into words is one that llama.cpp has under a name; anything else is refused, because it would load
-and answer differently. Left out: sentencepiece and WordPiece vocabularies.
+llama.cpp has its own tokenizer, which the file configures: the name of the pre-tokenizer, each token's text and type,
+the merges, the special ids, the chat template. Only byte-level BPE is written, and only if llama.cpp has a name for its
+word rule. Anything else is refused, because it would load and answer differently.
 
-One difference stays: where two added tokens of unequal length overlap in a text (`What is` + ` is the`),
-the tokenizers library takes the one that starts first, llama.cpp the longer one.
+One difference remains. If two added tokens of different length overlap in a text (`What is` + ` is the`), the
+tokenizers library takes the one that starts first, and llama.cpp the longer one.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ _BY_REGEX = {
     _GPT2_WORDS: "gpt-2",
 }
 REGEXES = {name: regex for regex, name in _BY_REGEX.items() if name != "gpt-2"}
-"""The same by name, for what reads a file; `gpt-2` is the ByteLevel step's own."""
-# Llama 3's words, each put together from its merges; under `llama-bpe` a word that is a token is taken whole.
+"""The same by name, for reading files; `gpt-2` is the rule of the ByteLevel step itself."""
+# Llama 3's words, each merged from its parts; under `llama-bpe`, a word that is a token is taken whole.
 _LLAMA3_BY_MERGES = "smaug-bpe"
 REGEXES[_LLAMA3_BY_MERGES] = REGEXES["llama-bpe"]
 KNOWN_ENDS = frozenset(
@@ -41,18 +40,18 @@ KNOWN_ENDS = frozenset(
         *("<|end_of_text|>", "<end_of_utterance>"),
     )
 )
-"""Tokens that end an answer in llama.cpp wherever a vocabulary has them, whatever a file's header names."""
-# llama.cpp refuses a vocabulary without merges. Its search starts from single characters, so a merge of two
-# longer pieces never takes place.
+"""Tokens that end an answer in llama.cpp if a vocabulary has them, whatever a file's header says."""
+# llama.cpp refuses a vocabulary without merges. Its search starts from single characters, so a merge of two longer
+# pieces is never applied.
 NEVER_MERGED = "<no> <merges>"
 
 
 def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int, ends: Collection[int] = ()) -> None:
-    """Add `tokenizer` to the file; `rows` is the height of the embedding, which may be padded; `ends` are tokens that
-    end an answer.
+    """Add `tokenizer` to the file. `rows`: height of the embedding, which may be padded. `ends`: tokens that end an
+    answer.
 
     Raises:
-        ModelError: llama.cpp would cut text in another way than this tokenizer does.
+        ModelError: llama.cpp would tokenize text differently.
     """
     layout = json.loads(tokenizer.backend_tokenizer.to_str())
     model = layout["model"]
@@ -79,8 +78,8 @@ def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int, ends: C
 
 
 def _decodes_bytes(layout: dict[str, Any]) -> bool:
-    """Whether tokens become text byte by byte. Steps before that may only spell out an added token as it is:
-    llama.cpp prints those as they stand."""
+    """Whether tokens become text byte by byte. Earlier steps may only spell out added tokens, which llama.cpp prints
+    as they are."""
     decoder = layout.get("decoder") or {}
     *before, last = decoder["decoders"] if decoder.get("type") == "Sequence" else [decoder]
     spelt = {_spelt(token["content"]) for token in layout["added_tokens"]}
@@ -90,7 +89,7 @@ def _decodes_bytes(layout: dict[str, Any]) -> bool:
 
 
 def _spelt(text: str) -> str:
-    """Text with a letter for each byte, as a byte-level vocabulary writes it."""
+    """Text with a letter for each byte, as in a byte-level vocabulary."""
     pieces = ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str(text)
     return "".join(piece for piece, _ in pieces)
 
@@ -121,7 +120,7 @@ def _tokens(layout: dict[str, Any], rows: int) -> tuple[list[str], list[gguf.Tok
 
 
 def _refuse_options(model: dict[str, Any], pre: str) -> None:
-    """ModelError where the BPE itself works in a way that llama.cpp has only for Llama 3, or not at all."""
+    """Raise ModelError if the BPE uses options that llama.cpp has only for Llama 3, or not at all."""
     for option in (
         "dropout",
         "continuing_subword_prefix",
@@ -140,7 +139,7 @@ def _merge_text(pair: str | list[str]) -> str:
 
 
 def _pre_tokenizer(layout: dict[str, Any], merged: bool) -> str:
-    """llama.cpp's name of the way in which text is cut into words."""
+    """llama.cpp's name of the rule that splits a text into words."""
     steps = layout.get("pre_tokenizer") or {}
     parts = steps["pretokenizers"] if steps.get("type") == "Sequence" else [steps]
     if parts[-1].get("type") != "ByteLevel" or parts[-1]["add_prefix_space"]:
@@ -151,7 +150,7 @@ def _pre_tokenizer(layout: dict[str, Any], merged: bool) -> str:
             )
         )
     name = _word_rule(parts)
-    # What the official converter does too: llama.cpp composes no characters, so Qwen2's NFC is dropped there.
+    # As the official converter does: llama.cpp does not compose characters, so Qwen2's NFC is dropped.
     normalizer = layout.get("normalizer")
     normalised = normalizer is not None and not (name == "qwen2" and _is_nfc(normalizer))
     if normalised or (name is None and merged):
@@ -161,12 +160,12 @@ def _pre_tokenizer(layout: dict[str, Any], merged: bool) -> str:
                 "Export as `merged` instead."
             )
         )
-    # Without merges every byte is a token of its own, wherever the words are cut.
+    # Without merges every byte is a token, whatever the word rule.
     return name if name is not None and merged else "gpt-2"
 
 
 def _word_rule(parts: list[dict[str, Any]]) -> str | None:
-    """The name of a known list of pre-tokenizer steps, None where it is not known."""
+    """The name of a known list of pre-tokenizer steps; None if unknown."""
     *before, last = parts
     if not before:
         return "gpt-2" if last["use_regex"] else None
@@ -195,14 +194,15 @@ def _special_ids(writer: gguf.GGUFWriter, tokenizer: Any) -> None:
     writer.add_eos_token_id(end)
     if tokenizer.pad_token_id is not None:
         writer.add_pad_token_id(tokenizer.pad_token_id)
-    # Without a beginning token llama.cpp takes id 11, whatever that is; it is not added in front either way.
+    # Without a beginning token llama.cpp assumes id 11; it is not prepended in either case.
     writer.add_bos_token_id(end if tokenizer.bos_token_id is None else tokenizer.bos_token_id)
     writer.add_add_bos_token(_adds_beginning(tokenizer))
     writer.add_add_eos_token(False)
 
 
 def _ends(writer: gguf.GGUFWriter, texts: list[str], ends: set[int]) -> None:
-    """Ends besides the end of the sequence: llama.cpp knows some by their text, and takes two more by their ids."""
+    """End tokens besides the end of the sequence: llama.cpp knows some by their text, and accepts two more by their
+    ids."""
     unknown = sorted(end for end in ends if texts[end] not in KNOWN_ENDS)
     if len(unknown) > 2:
         raise ModelError(
@@ -215,6 +215,6 @@ def _ends(writer: gguf.GGUFWriter, texts: list[str], ends: set[int]) -> None:
 
 
 def _adds_beginning(tokenizer: Any) -> bool:
-    """True where the tokenizer itself puts its beginning token in front of a text."""
+    """True if the tokenizer itself prepends its beginning token."""
     ids = tokenizer("a")["input_ids"]
     return tokenizer.bos_token_id is not None and bool(ids) and ids[0] == tokenizer.bos_token_id

@@ -1,8 +1,8 @@
-"""The tokenizer of a GGUF file as one of the tokenizers library, with the file's chat template and end tokens.
+"""The tokenizer of a GGUF file for the tokenizers library, with the file's chat template and end tokens.
 
-Two kinds are read: byte-level BPE, with the rule by which it cuts words under a name of llama.cpp's, and
-sentencepiece, whose scores become merges. Ids are those of llama.cpp, so either may answer what the other prompts.
-Left out: WordPiece, UGM and RWKV vocabularies, and rules without a name here (core/files/gguf.py).
+Two kinds are supported: byte-level BPE with a word rule that llama.cpp names, and sentencepiece, whose scores become
+merges. Ids equal llama.cpp's, so each can continue the other's prompts. Left out: WordPiece, UGM and RWKV vocabularies,
+and unknown word rules (core/files/gguf.py).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def read_tokenizer(fields: Fields) -> ModelTokenizer:
     """The file's tokenizer, as transformers' PreTrainedTokenizerFast would have it.
 
     Raises:
-        ModelError: the file has no tokenizer, a damaged one, or one of a kind that is not read.
+        ModelError: the file has no tokenizer, or a damaged or unsupported one.
     """
     from transformers import PreTrainedTokenizerFast
 
@@ -39,7 +39,7 @@ def read_tokenizer(fields: Fields) -> ModelTokenizer:
         tokenizer = _sentencepiece(fields, texts, types) if spm else _byte_level(fields, texts, types, rule)
         _add(tokenizer, texts, types)
     except Exception as error:
-        # The tokenizers library raises a bare Exception where merges and tokens do not go together.
+        # The tokenizers library raises a bare Exception if merges and tokens do not match.
         raise ModelError(
             "The tokenizer in {folder} cannot be read: {reason}. Download the file again.",
             folder=str(fields.path),
@@ -69,14 +69,14 @@ def _byte_level(fields: Fields, texts: list[str], types: list[int], rule: str) -
     pairs = [(left, right) for left, _, right in (merge.partition(" ") for merge in merges)]
     tokenizer = Tokenizer(models.BPE(vocab=_vocabulary(texts, types), merges=pairs, ignore_merges=rule in _LLAMA3))
     if rule == "qwen2":
-        tokenizer.normalizer = normalizers.NFC()  # as the model was trained; llama.cpp composes no characters
+        tokenizer.normalizer = normalizers.NFC()  # as the model was trained; llama.cpp does not compose characters
     tokenizer.pre_tokenizer = _cutter(rule)
     tokenizer.decoder = decoders.ByteLevel()
     return tokenizer
 
 
 def _cutter(rule: str) -> Any:
-    """The step that cuts a text into words."""
+    """The step that splits a text into words."""
     cut: Any
     if rule in REGEXES:
         cut = pre_tokenizers.Split(Regex(REGEXES[rule]), "isolated")
@@ -114,12 +114,12 @@ def _sentencepiece(fields: Fields, texts: list[str], types: list[int]) -> Tokeni
 
 
 def _vocabulary(texts: list[str], types: list[int]) -> dict[str, int]:
-    """Ids by text. Rows that pad the embedding are no tokens."""
+    """Ids by text, without the rows that pad the embedding."""
     return {text: index for index, (text, kind) in enumerate(zip(texts, types, strict=True)) if kind != _UNUSED}
 
 
 def _add(tokenizer: Tokenizer, texts: list[str], types: list[int]) -> None:
-    """Tokens that are found in a text before it is cut."""
+    """Tokens that are found in a text before it is split."""
     for text, kind in zip(texts, types, strict=True):
         if kind in (_CONTROL, _UNKNOWN, _OWN):
             special = kind != _OWN
@@ -127,8 +127,8 @@ def _add(tokenizer: Tokenizer, texts: list[str], types: list[int]) -> None:
 
 
 def _special(fields: Fields, texts: list[str], adds: bool) -> dict[str, str]:
-    """Special tokens by the names that templates know them under. Where a model has no beginning token, files name
-    its end token instead."""
+    """Special tokens by their names in templates. If a model has no beginning token, files name its end token
+    instead."""
     ids = {"eos_token": fields.token("eos"), "pad_token": fields.token("padding"), "unk_token": fields.token("unknown")}
     if ids["eos_token"] is None:
         raise ModelError(

@@ -1,8 +1,8 @@
 """Writes a model, or a LoRA adapter, as a GGUF file for llama.cpp.
 
-What differs between transformers' layout and llama.cpp's stands in `architectures.py` (tensors, shapes) and
-`vocabulary.py` (text); what cannot be written faithfully is refused with the reason. Tensors pass one at a
-time, so a model of any size needs the memory of its largest matrix beside itself. Left out: quantised types, BF16.
+`architectures.py` (tensors, shapes) and `vocabulary.py` (text) know how transformers' layout and llama.cpp's differ.
+What cannot be written faithfully is refused with the reason. Tensors are processed one at a time, so a model of any
+size needs only the memory of its largest matrix. Left out: quantised types, BF16.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _TORCH_TYPES = {"F32": torch.float32, "F16": torch.float16}
 
 
 class Weights(Protocol):
-    """A model's tensors by transformers' names, each made or read when it is asked for."""
+    """A model's tensors by transformers' names, each made or read on request."""
 
     def __iter__(self) -> Iterator[str]: ...
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Without making the tensor."""
+        """The shape, without making the tensor."""
 
     def __getitem__(self, name: str) -> Tensor: ...
 
@@ -48,15 +48,15 @@ def write_model(
     name: str = "",
     ends: Collection[int] = (),
 ) -> None:
-    """Write one GGUF file that llama.cpp loads by itself; vectors stay F32. What fails leaves no file.
+    """Write one GGUF file that llama.cpp loads by itself; vectors stay F32. A failure leaves no file.
 
     `ends`: tokens that end an answer, besides the tokenizer's own.
 
     Raises:
-        ModelError: the architecture, an option of it, the tokenizer or a value cannot be written faithfully.
+        ModelError: the architecture, an option, the tokenizer or a value cannot be written faithfully.
     """
     layout = Layout(config)
-    # Tied models share the embedding with the head: llama.cpp takes it where output.weight is missing.
+    # Tied models share the embedding with the head; llama.cpp does that if output.weight is missing.
     names = [n for n in weights if n != HEAD or has_own_head(config, weights)]
     writer = gguf.GGUFWriter(path, layout.name)
     try:
@@ -76,10 +76,10 @@ def write_model(
 
 
 def has_own_head(config: Any, weights: Weights) -> bool:
-    """Whether the output matrix is another than the embedding, whatever the configuration says of it.
+    """Whether the output matrix differs from the embedding, whatever the configuration says.
 
     Raises:
-        ModelError: the configuration says so, and there is none.
+        ModelError: the configuration says so, but there is none.
     """
     names = set(weights)
     if HEAD in names:

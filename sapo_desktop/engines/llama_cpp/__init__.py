@@ -1,1 +1,1 @@
-"""The engine that answers by llama.cpp. It never loads torch."""
+"""The engine that answers with llama.cpp. It never imports torch."""

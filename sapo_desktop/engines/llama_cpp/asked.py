@@ -1,4 +1,4 @@
-"""A GGUF file, loaded for a moment to see what it predicts: for the check of what was exported."""
+"""A GGUF file, loaded briefly to see its predictions, for the check of an export."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from sapo_desktop.engines.llama_cpp.streams import Streams
 from sapo_desktop.engines.llama_cpp.vocabulary import Vocabulary
 
 _LENGTH = 128
-"""Tokens that a prompt may have."""
+"""Maximum tokens of a prompt."""
 
 
 class Asked:
-    """A model, with an adapter or without, that answers until the end of `with`."""
+    """A model, with or without an adapter, open inside `with`."""
 
     def __init__(self, file: Path, adapter: Path | None = None) -> None:
-        """Raises ModelError where it cannot be loaded."""
+        """Raises ModelError if it cannot be loaded."""
         self._file, self._adapter_file = file, adapter
 
     def __enter__(self) -> Asked:
@@ -50,11 +50,11 @@ class Asked:
         return self._vocabulary.stop_tokens
 
     def tokens(self, text: str) -> list[int]:
-        """The text as plain tokens."""
+        """The text as tokens, without special ones."""
         return self._vocabulary.encode_external(text, end=False) or []
 
     def logits(self, prompts: Sequence[list[int]], places: int) -> Floats:
-        """Logits [N, V] after each of the last places of each prompt."""
+        """Logits [N, V] after each of the last positions of each prompt."""
         assert self._streams is not None
         found = []
         for ids in prompts:

@@ -1,11 +1,10 @@
-"""Answers to questions by llama.cpp, in one batch: each prompt is read once, streams that end are filled again.
+"""Answers to questions by llama.cpp in one batch: each prompt is read once, and free streams are refilled.
 
-Sequences live in streams 0 to n - 1 without a gap (streams.py says why): one that ends is replaced by the
-next answer to a prompt that is known, or by the last stream; new prompts are read when an eighth of the streams is
-free, several at once. More sequences than streams wait their turn. Out of memory halves the streams and begins anew;
-a cancel ends a pass between two operations. Each sequence draws from its own numbers, so neither the number of
-streams nor the order in which they end changes an answer, up to rounding. Left out: speculative decoding, stop
-strings, grammars.
+Sequences use streams 0 to n - 1 without a gap (streams.py says why). A finished one is replaced by the next answer to a
+known prompt, or by the last stream. New prompts are read once an eighth of the streams is free, several at once.
+Sequences beyond the number of streams wait. Running out of memory halves the streams and starts again; a cancel ends a
+pass between two operations. Each sequence draws from its own random stream, so the number of streams and the order of
+endings change answers only by rounding. Left out: speculative decoding, stop strings, grammars.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from sapo_desktop.engines.drawing import DrawnTokens, Floats, draw_tokens, strea
 from sapo_desktop.engines.llama_cpp.streams import Streams
 
 REFILL_SHARE = 1 / 8
-"""New prompts are read once this share of the streams is free: reading them one by one costs a pass each."""
+"""New prompts are read once this share of the streams is free; reading them one by one costs a pass each."""
 
 
 def generate(
@@ -36,7 +35,7 @@ def generate(
     `passed` is called after each pass (it may change the number of threads).
 
     Raises:
-        HostCancelled: the watch said so.
+        HostCancelled: requested by the watch.
         MemoryError: try again with fewer streams.
     """
     watch.total, watch.finished, watch.tokens = job.total, 0, 0
@@ -51,12 +50,12 @@ def generate(
 
 
 def stream_length(job: GenerationJob) -> int:
-    """Positions that the longest prompt and its longest answer take."""
+    """Positions needed by the longest prompt with its longest answer."""
     return max((len(job.prompt(row)) + job.limit(row) for row in range(0, job.total, job.answers)), default=1)
 
 
 def halved(count: int) -> int:
-    """Fewer streams after memory ran out; OutOfMemory where there is one already."""
+    """Half as many streams after memory ran out. Raises OutOfMemory if there is only one."""
     if count <= 1:
         raise OutOfMemory(
             sentence("There is not enough memory for a single answer. Shorten the answers or choose a smaller model.")
@@ -66,13 +65,13 @@ def halved(count: int) -> int:
 
 @dataclass
 class _Run:
-    """One generation: what waits, what each stream does, what was drawn."""
+    """One generation: waiting sequences, the state of each stream, and the drawn tokens."""
 
     job: GenerationJob
     streams: Streams
     watch: GenerationMonitor
     _live: int = 0
-    """Streams 0 to `_live` - 1 hold a sequence that goes on, but for those in `_ended`."""
+    """Streams 0 to `_live` - 1 hold an unfinished sequence, except those in `_ended`."""
     _ended: list[int] = field(default_factory=list)
     _first: dict[tuple[int, ...], Floats] = field(default_factory=dict)
     """Logits [V] after each prompt that was read and has answers waiting."""
@@ -85,7 +84,7 @@ class _Run:
         self._logprobs = np.zeros((job.total, longest), np.float32)
         self._lengths = np.zeros(job.total, np.int64)
         self._finish: list[FinishReason] = ["length"] * job.total
-        # Without a draw the numbers are not needed; one column keeps the loop the same.
+        # Greedy answers need no numbers; one column keeps the loop the same.
         self._noise = np.zeros((job.total, 1 if job.sampling.greedy else max(1, longest)))
         self._stop = np.array(sorted(job.stop_tokens), np.int64)
         self._last = np.array(sorted(job.closes.last), np.int64)
@@ -95,10 +94,10 @@ class _Run:
         self._filled = np.zeros(count, np.int32)
         self._next = np.zeros(count, np.int32)
         self._holds: list[tuple[int, ...]] = [()] * count
-        """The prompt at the start of each stream, whether its sequence goes on or not."""
+        """The prompt at the start of each stream, also for finished sequences."""
 
     def seat(self) -> int:
-        """Give streams to sequences that wait; return how many are at work."""
+        """Assign streams to waiting sequences; return how many are active."""
         while True:
             seated = [*self._refill(), *self._seat_new()]
             if not seated:
@@ -108,7 +107,7 @@ class _Run:
             self._forget_prompts()
 
     def step(self) -> None:
-        """One more token for every sequence."""
+        """Add one token to every sequence."""
         live = np.arange(self._live, dtype=np.int64)
         logits = self.streams.decode(
             self._next[: self._live], self._filled[: self._live], live, np.ones(self._live, bool)
@@ -130,7 +129,7 @@ class _Run:
         return draw_tokens(logits, self.job.sampling, self._noise[rows, places])
 
     def _take(self, streams: NDArray[np.int64], drawn: DrawnTokens) -> None:
-        """Note what was drawn, and which sequences it ended."""
+        """Record what was drawn, and which sequences it finished."""
         rows = self._rows[streams]
         places = self._lengths[rows]
         self._tokens[rows, places], self._logprobs[rows, places] = drawn.tokens, drawn.logprobs
@@ -152,7 +151,7 @@ class _Run:
             self._ended.append(int(streams[place]))
 
     def _refill(self) -> list[int]:
-        """Streams of ended sequences that go on with another answer to a known prompt; the others are closed up."""
+        """Restart streams of finished sequences with another answer to a known prompt; close up the others."""
         filled = False
         while self._ended and self._waiting and self._prompt(self._waiting[0]) in self._first:
             place = self._ended.pop()
@@ -163,11 +162,11 @@ class _Run:
             if gap != self._live:
                 self._move(self._live, gap)
         self._ended.clear()
-        # Closing up may have moved a stream that was just filled: its place is told by its row.
+        # Closing up may have moved a stream that was just filled, so it is found by its row.
         return [place for place in range(self._live) if not self._lengths[self._rows[place]]] if filled else []
 
     def _seat_new(self) -> list[int]:
-        """Free streams at the end, once they are enough, for sequences that wait."""
+        """Assign free streams at the end, once there are enough, to waiting sequences."""
         free = self.streams.count - self._live
         if not self._waiting or (self._live and free < REFILL_SHARE * self.streams.count):
             return []
@@ -195,7 +194,7 @@ class _Run:
         self._first |= {prompt: row.copy() for prompt, row in zip(places, logits, strict=True)}
 
     def _begin(self, place: int, row: int) -> None:
-        """Make a stream hold just the row's prompt, from whichever has it."""
+        """Make a stream hold just the row's prompt, copied from any stream that has it."""
         prompt = self._prompt(row)
         if self._holds[place] != prompt:
             if prompt not in self._holds:
@@ -220,8 +219,8 @@ class _Run:
         return tuple(self.job.prompt(row))
 
     def _forget_prompts(self) -> None:
-        """Logits of a large vocabulary are half a megabyte a prompt: keep those that are still needed."""
-        # Answers to a prompt follow each other, so it is enough to look at the next one that waits.
+        """Drop unneeded logits: with a large vocabulary they take half a megabyte per prompt."""
+        # Answers to a prompt are consecutive, so the next waiting one decides.
         wanted = self._prompt(self._waiting[0]) if self._waiting else None
         for prompt in [prompt for prompt in self._first if prompt != wanted]:
             del self._first[prompt]

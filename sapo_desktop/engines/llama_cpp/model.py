@@ -1,8 +1,8 @@
-"""A GGUF file and adapters for it, in llama.cpp: loading, what the file says of itself, errors in words.
+"""A GGUF file and its adapters in llama.cpp: loading, the file's metadata, and error messages.
 
-llama.cpp tells why it fails in its log only, so the last lines of that are kept for our sentences. Nothing here
-decodes (`streams.py`) or cuts text into tokens (`vocabulary.py`). Left out: models with an
-encoder, and models whose memory of a sequence cannot be cut back (recurrent ones): answers share their prompts.
+llama.cpp explains failures only in its log, so its last lines are kept for our messages. `streams.py` decodes and
+`vocabulary.py` tokenizes. Left out: models with an encoder, and recurrent models, whose state cannot be cut back:
+answers share their prompts.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from sapo_desktop.core.errors import ModelError, TooBig
 from sapo_desktop.core.sentences import Text, joined, sentence
 
 _ERROR, _CONTINUED = 4, 5
-"""Of ggml's log levels: none, debug, information, warning, error, continued."""
+"""ggml's log levels: none, debug, information, warning, error, continued."""
 _MAGIC = b"GGUF"
 _NO_MEMORY = re.compile(r"to allocate|bad_alloc|Cannot allocate memory|Resource temporarily unavailable")
-"""In what llama.cpp says when it finds no room for weights, or for the threads that look them over."""
+"""What llama.cpp logs when memory is missing for weights, or for the threads that check them."""
 
 _said: deque[str] = deque(maxlen=3)
 _level = 0
@@ -31,7 +31,7 @@ _level = 0
 
 @c.llama_log_callback  # type: ignore[untyped-decorator]
 def _log(level: int, text: bytes | None, _: Any) -> None:
-    """Keep errors; they also go to the log of this process. Warnings come by the dozen with every adapter."""
+    """Keep errors, and write them to this process's log, too. Warnings come by the dozen with every adapter."""
     global _level
     _level = _level if level == _CONTINUED else level
     if text and _level == _ERROR:
@@ -42,20 +42,20 @@ def _log(level: int, text: bytes | None, _: Any) -> None:
 
 
 def last_words() -> str:
-    """What llama.cpp said last; empty where it was silent."""
+    """llama.cpp's last log lines; empty if there are none."""
     said = "; ".join(_said)
     _said.clear()
     return said
 
 
 def with_last_words(text: Text) -> Text:
-    """The sentence, and what llama.cpp said last."""
+    """The sentence, followed by llama.cpp's last log lines."""
     said = last_words()
     return joined([text, sentence("llama.cpp says: {words}", words=said)]) if said else text
 
 
 class Adapter:
-    """A LoRA adapter beside a model; its base weights stay as they are."""
+    """A LoRA adapter for a model; the base weights are not changed."""
 
     def __init__(self, model: GgufModel, path: Path) -> None:
         _said.clear()
@@ -73,7 +73,7 @@ class Adapter:
             )
 
     def free(self) -> None:
-        """Give its memory back; no context may use it any more."""
+        """Free its memory; no context may use it any more."""
         c.llama_adapter_lora_free(self.handle)
         self.handle = None
 
@@ -82,10 +82,10 @@ class GgufModel:
     """A model's weights and vocabulary."""
 
     def __init__(self, path: Path, gpu: bool) -> None:
-        """Load the file; `gpu`: on the graphics card, where this build of llama.cpp has any.
+        """Load the file. `gpu`: onto the graphics card, if this build of llama.cpp supports one.
 
         Raises:
-            ModelError: it is no GGUF file, it is damaged, or of a kind that cannot be used here.
+            ModelError: it is not a GGUF file, is damaged, or is of an unsupported kind.
             TooBig: there is not enough memory for its weights.
         """
         c.llama_log_set(_log, None)
@@ -94,9 +94,9 @@ class GgufModel:
         settings = c.llama_model_default_params()
         self.on_gpu = gpu and bool(c.llama_supports_gpu_offload())
         settings.n_gpu_layers = -1 if self.on_gpu else 0
-        # Read, not mapped: what llama.cpp repacks for the processor (on x86 weights of 4 bits) are copies, beside which
-        # the pages of a mapped file would stay in memory until somebody presses for it. Pages that are mapped also look
-        # free to whoever asks the system, while every token needs them. A card's weights are copies in any case.
+        # Read, not mapped. Weights that llama.cpp repacks for the processor (4-bit ones on x86) are copies, and the
+        # mapped pages would stay in memory as well. Mapped pages also look free to the system, although every token
+        # needs them. A card's weights are always copies.
         settings.load_mode = c.LLAMA_LOAD_MODE_AUTO if self.on_gpu else c.LLAMA_LOAD_MODE_NONE
         settings.check_tensors = True
         _said.clear()
@@ -112,7 +112,7 @@ class GgufModel:
             raise
 
     def close(self) -> None:
-        """Give its memory back; contexts and adapters must be gone."""
+        """Free its memory; contexts and adapters must be gone."""
         c.llama_model_free(self.handle)
         self.handle = None
 
@@ -127,12 +127,12 @@ class GgufModel:
 
     @property
     def context(self) -> int:
-        """Positions the model was made for."""
+        """Positions that the model was trained for."""
         return int(c.llama_model_n_ctx_train(self.handle))
 
     @property
     def weights(self) -> str:
-        """The number format of the weights as llama.cpp names it, such as `F16` or `Q4_K - Medium`."""
+        """llama.cpp's name of the weights' number format, such as `F16` or `Q4_K - Medium`."""
         name = c.llama_ftype_name(c.llama_model_ftype(self.handle))
         return name.decode() if name else "unknown"
 
@@ -143,14 +143,14 @@ class GgufModel:
         return found.decode(errors="replace") if found else None
 
     def cell_bytes(self, bytes_a_number: int) -> int:
-        """Bytes that keys and values of one position take."""
+        """Bytes of keys and values per position."""
         heads = int(c.llama_model_n_head_kv(self.handle))
         plain = int(c.llama_model_n_embd(self.handle)) // max(1, int(c.llama_model_n_head(self.handle)))
         sizes = [int(self._said_in_file(f"attention.{part}_length") or plain) for part in ("key", "value")]
         return int(c.llama_model_n_layer(self.handle)) * heads * sum(sizes) * bytes_a_number
 
     def _said_in_file(self, key: str) -> str | None:
-        """The value of one of the architecture's own keys."""
+        """The value of a key under the architecture's name."""
         name = self.metadata("general.architecture") or ""
         return self.metadata(f"{name}.{key}")
 

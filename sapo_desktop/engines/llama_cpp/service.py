@@ -1,11 +1,10 @@
-"""llama.cpp as its host process sees it: one request in, one reply out. Answers only; torch is never imported here.
+"""llama.cpp as its host process sees it: one request in, one reply out. It only answers, and never imports torch.
 
-The trainer lives in another process; what it learned comes as a GGUF adapter in a file and goes in beside the base
-weights, which stay as they are. The host sets `cancelled` when a cancel arrives: it is looked at between the
-operations of a pass.
+The trainer is in another process. What it learned arrives as a GGUF adapter file, which is applied next to the
+unchanged base weights. The host sets `cancelled` when a cancel arrives; it is checked between the operations of a pass.
 
-It also makes a GGUF file with fewer bits a weight from one of ours, without the importance matrices that published
-4-bit files are made with: those are better where there are any.
+This module also quantises our own GGUF files. It uses no importance matrices, so published 4-bit files are better if
+they exist.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _TYPES = {
 
 
 def quantise(source: Path, target: Path, weights: str, threads: int) -> None:
-    """Write `target` from the F32 or F16 file `source`; raises ModelError."""
+    """Write `target` from the F32 or F16 file `source`. Raises ModelError."""
     if weights not in _TYPES:
         raise ModelError(
             "Weights can be quantised to {known}, not to '{weights}'.", known=", ".join(_TYPES), weights=weights
@@ -76,8 +75,8 @@ def quantise(source: Path, target: Path, weights: str, threads: int) -> None:
 
 @contextlib.contextmanager
 def _named_for_llama_cpp(file: Path) -> Iterator[str]:
-    """The name under which llama.cpp can write the file. On Windows it takes that for one in the system's code page,
-    where a person's name in the path may be another: so the bare name, which is ours, from within its folder."""
+    """A name under which llama.cpp can write the file. On Windows it interprets paths in the system's code page,
+    which may garble a user name. So it gets the bare name, from within the folder."""
     if sys.platform == "win32":
         with contextlib.chdir(file.parent):
             yield file.name
@@ -86,7 +85,7 @@ def _named_for_llama_cpp(file: Path) -> Iterator[str]:
 
 
 MOST_STREAMS = 128
-"""Sequences at once: a CPU gains nothing from more, and llama.cpp takes 256."""
+"""Sequences at once: more do not help a CPU, and llama.cpp's limit is 256."""
 
 
 class LlamaCppEngine:
@@ -108,7 +107,7 @@ class LlamaCppEngine:
         self._pace = ThreadPace(request.threads, _used())
 
     def close(self) -> None:
-        """Give everything back, in the order that llama.cpp wants."""
+        """Free everything, in the order that llama.cpp requires."""
         self._drop_streams()
         if self._adapter is not None:
             self._adapter.free()
@@ -129,7 +128,7 @@ class LlamaCppEngine:
         )
 
     def check_numbers(self) -> None:
-        """Refuse a model that predicts values that are no numbers. Raises ModelError."""
+        """Refuse a model whose predictions are not numbers. Raises ModelError."""
         words = self.words
         asked = words.encode_external(LOOKED_AT, end=True) or [words.end_token]
         greedy = Sampling(max_tokens=1, greedy=True)
@@ -138,16 +137,16 @@ class LlamaCppEngine:
             raise no_numbers(str(self.model.path), "logits")
 
     def use_adapter(self, file: str | None) -> None:
-        """Answer with the adapter of a GGUF file from now on, or with the base again."""
+        """Answer with the adapter in this GGUF file from now on, or with the base."""
         new = None if file is None else Adapter(self.model, Path(file))
         if self._streams is not None:
-            self._streams.use(None)  # llama.cpp wants it unset before it is freed
+            self._streams.use(None)  # llama.cpp requires unsetting it before it is freed
         if self._adapter is not None:
             self._adapter.free()
         self._adapter = new
 
     def use_threads(self, most: int) -> None:
-        """Compute with at most so many."""
+        """Limit the number of threads."""
         self._pace = ThreadPace(most, _used())
 
     def generate(self, request: p.Generate, progress: p.Progress, cancelled: threading.Event) -> p.Generated:
@@ -171,7 +170,7 @@ class LlamaCppEngine:
         )
 
     def _answer(self, job: GenerationJob, adapter: Adapter | None, watch: GenerationMonitor) -> Answers:
-        """Generate, in ever fewer streams until they fit; what did not fit once is not tried again."""
+        """Generate with ever fewer streams until they fit; a size that failed is not tried again."""
         while True:
             try:
                 streams = self._streams_for(job)
@@ -183,7 +182,7 @@ class LlamaCppEngine:
                 self._most = halved(tried)
 
     def _streams_for(self, job: GenerationJob) -> Streams:
-        """Streams for a job: those there are where they do, which keeps their memory from being made anew."""
+        """Streams for a job. Existing ones are reused if they fit, so that their memory is not allocated again."""
         count, length = self._wanted(job), padded(stream_length(job))
         held = self._streams
         if held is None or held.length < length or held.count < count:

@@ -1,8 +1,8 @@
-"""Many sequences side by side in llama.cpp, each with cells of its own.
+"""Many parallel sequences in llama.cpp, each with its own part of the cache.
 
-A stream is one sequence's part of the key and value cache. Separate streams (`kv_unified=False`) are two to four
-times as fast as one shared cache at 72 sequences, and bring three rules: a copy is a whole stream, the cache is
-divided evenly, and the streams of a batch run as one only where their numbers follow each other without a gap.
+A stream is one sequence's part of the key and value cache. Separate streams (`kv_unified=False`) are two to four times
+as fast as one shared cache at 72 sequences. They have three rules: a copy covers a whole stream, the cache is divided
+evenly, and the streams of a batch run together only if their numbers are consecutive.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Ints = NDArray[np.signedinteger]
 CELLS = 256
 """llama.cpp rounds the length of a stream up to a multiple of this."""
 _BATCH = 2048
-"""Tokens handed over at once."""
+"""Tokens per call."""
 _ABORTED, _NO_ROOM, _NO_MEMORY = 2, 1, -2
 
 
@@ -33,8 +33,7 @@ class Streams:
     """Sequences 0 to `count` - 1 of at most `length` positions each."""
 
     def __init__(self, model: GgufModel, count: int, length: int, exact: bool) -> None:
-        """`exact`: keys and values in float32 and plain attention, as transformers computes; else float16 and flash
-        attention.
+        """`exact`: float32 cache and plain attention, as in transformers; otherwise float16 and flash attention.
 
         Raises:
             MemoryError: there is not enough for so many.
@@ -50,7 +49,7 @@ class Streams:
         settings.flash_attn_type = c.LLAMA_FLASH_ATTN_TYPE_DISABLED if exact else c.LLAMA_FLASH_ATTN_TYPE_AUTO
         settings.offload_kqv = model.on_gpu
         settings.no_perf = True
-        # Kept: llama.cpp calls it between the operations of a pass as long as the context lives.
+        # Kept alive: llama.cpp calls it between the operations of a pass as long as the context lives.
         self._aborts = c.ggml_abort_callback(lambda _: self.should_stop())
         settings.abort_callback = self._aborts
         self._context: Any = c.llama_init_from_model(model.handle, settings)
@@ -60,7 +59,7 @@ class Streams:
         self._batch = _Batch(int(settings.n_batch))
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         c.llama_free(self._context)
         self._context = None
 
@@ -68,7 +67,7 @@ class Streams:
         c.llama_set_n_threads(self._context, threads, threads)
 
     def use(self, adapter: Adapter | None) -> None:
-        """Compute with an adapter from now on, or without; what the cache holds was made with the one before."""
+        """Use an adapter from now on, or none. What the cache holds was made with the previous one."""
         if adapter is None:
             failed = c.llama_set_adapters_lora(self._context, None, 0, None)
         else:
@@ -87,12 +86,12 @@ class Streams:
             raise HostError(sentence("llama.cpp cannot shorten this kind of model's memory. Choose another model."))
 
     def copy(self, source: int, target: int) -> None:
-        """Make one stream hold what another does."""
+        """Copy one stream's content to another."""
         c.llama_memory_seq_rm(self._memory, target, -1, -1)
         c.llama_memory_seq_cp(self._memory, source, target, -1, -1)
 
     def read(self, prompts: list[list[int]], streams: list[int]) -> Floats:
-        """Put each prompt into its stream, which must be empty; return the logits after its last token [N, V]."""
+        """Read each prompt into its (empty) stream; return the logits after its last token [N, V]."""
         tokens = np.concatenate([np.array(prompt, np.int32) for prompt in prompts])
         lengths = np.array([len(prompt) for prompt in prompts])
         ends = lengths.cumsum()
@@ -104,11 +103,11 @@ class Streams:
     def decode(self, tokens: Ints, positions: Ints, streams: Ints, wanted: NDArray[np.bool_]) -> Floats:
         """Feed tokens [T] to their streams; return the logits after the wanted ones [N, V], in their order.
 
-        The array is good until the next call where all tokens fitted into one batch.
+        If all tokens fitted into one batch, the array is valid only until the next call.
 
         Raises:
-            HostCancelled: `should_stop` said so; the streams hold nothing of use.
-            MemoryError: llama.cpp found too little.
+            HostCancelled: `should_stop` returned True; the streams' content is useless.
+            MemoryError: llama.cpp had too little.
         """
         parts = []
         for at in range(0, len(tokens), self._batch.size):
@@ -147,8 +146,8 @@ class Streams:
 
 
 class _Batch:
-    """llama.cpp's batch over arrays that numpy writes: a Python loop over its pointers would cost as much as a step
-    of a tiny model."""
+    """llama.cpp's batch, backed by numpy arrays. A Python loop over its pointers would cost as much as a step of a
+    tiny model."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -176,5 +175,5 @@ class _Batch:
 
 
 def padded(length: int) -> int:
-    """Positions that a stream of that length takes."""
+    """Positions that a stream of that length occupies."""
     return -(-length // CELLS) * CELLS

@@ -1,10 +1,10 @@
 """How many threads to compute with: as many as get the processor to themselves.
 
-Threads that wait for each other after every operation lose far more than their share on a busy machine: with both of
-two cores kept busy by others, two threads made a third of what one made. So the share of the processor that ours got
-is watched, CPU time against wall time. One thread begins; while it is alone their number is doubled, up to what the
-settings allow; below four fifths of the processor it is halved, and doubled again after a while of being alone, each
-time later if that was in vain. Time is an argument; nothing is measured here.
+Threads that wait for each other after every operation lose far more than their share on a busy computer. With both of
+two cores in use by others, two threads were a third as fast as one. So this compares our CPU time with wall time. It
+starts with one thread. While it runs undisturbed, the number doubles, up to the settings' limit. Below four fifths of
+the processor it halves, and doubles again after an undisturbed while, which grows after each failed attempt. Time is an
+argument; nothing is measured here.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 WINDOW = 0.5
-"""Seconds that a share is taken over."""
+"""Seconds over which a share is measured."""
 CROWDED = 0.8
-"""Share of the wanted processor time below which threads wait for each other."""
+"""Share of the wanted processor time below which the processor counts as crowded."""
 ALONE = 0.9
 FIRST_PATIENCE = 10.0
 LONGEST_PATIENCE = 320.0
@@ -22,7 +22,7 @@ LONGEST_PATIENCE = 320.0
 
 @dataclass(frozen=True)
 class Used:
-    """Seconds since any fixed moment."""
+    """Seconds since a fixed moment."""
 
     wall: float
     cpu: float
@@ -38,15 +38,15 @@ class ThreadPace:
         self._since = start
         self._alone_since = start.wall
         self._patience = 0.0
-        """Seconds of being alone before more threads are tried; none until it was crowded once."""
+        """Undisturbed seconds before more threads are tried; 0 until it was crowded once."""
 
     def begin(self, now: Used) -> None:
-        """Computing goes on after a rest, which says nothing."""
+        """Computing resumes after a rest, which is not measured."""
         self._alone_since += now.wall - self._since.wall
         self._since = now
 
     def passed(self, now: Used) -> int:
-        """Take note of a pass; return how many threads the next one should use."""
+        """Record a pass; return the number of threads for the next one."""
         wall = now.wall - self._since.wall
         if wall < WINDOW:
             return self.count
@@ -64,7 +64,7 @@ class ThreadPace:
     def _crowded(self, now: Used) -> None:
         if self.count > 1:
             alone = now.wall - self._alone_since
-            # More threads that were alone for a while were no mistake: others have come since.
+            # More threads that ran undisturbed for a while were no mistake; other programs started since.
             before = 0.0 if alone >= FIRST_PATIENCE else self._patience
             self._patience = min(LONGEST_PATIENCE, max(FIRST_PATIENCE, 2 * before))
         self._alone_since = now.wall

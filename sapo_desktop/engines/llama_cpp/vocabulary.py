@@ -1,8 +1,7 @@
-"""Text to tokens and back by a GGUF file's own vocabulary, with the same prompts as the torch engine makes.
+"""Text to tokens and back by a GGUF file's own vocabulary, with the same prompts as the torch engine.
 
-The special tokens of a prompt's template (prompts.py) are tokens; one that is spelt in the question is plain text, as
-is everything in what a peer sent. Left out: repairing a file whose
-vocabulary is not that of the model it was made from.
+Special tokens of a prompt's template (prompts.py) are tokens. In a question they are plain text, as is everything that
+a peer sent. A file whose vocabulary does not match its model is not repaired.
 """
 
 from __future__ import annotations
@@ -49,28 +48,28 @@ class Vocabulary:
         )
 
     def prompt_tokens(self, prompt: Prompt) -> list[int]:
-        """Return the question as this model is asked it (prompts.py), ready to be answered."""
+        """Return the tokens of the prompt for a question (prompts.py), ready to be answered."""
         ids: list[int] = []
         for text, is_template in self.prompter.pieces(prompt):
             ids += self._tokens(text, beginning=not self.prompter.is_chat, special=is_template)
         return ids
 
     def encode_external(self, text: str, end: bool) -> list[int] | None:
-        """Return a peer's text as ids with special tokens taken as plain text, None where it spells one."""
+        """Return a peer's text as ids, with special tokens as plain text; None if it spells one."""
         if self._spells_special(text):
             return None
         ids = self._tokens(text)
         return [*ids, self.end_token] if end else ids
 
     def text(self, tokens: list[int]) -> str:
-        """Return the tokens as text, special tokens left out."""
+        """Return the tokens as text, without special tokens."""
         return b"".join(map(self._piece, tokens)).decode(errors="replace")
 
     def _spells_special(self, text: str) -> bool:
         return any(special in text for special in self._special)
 
     def _tokens(self, text: str, *, beginning: bool = False, special: bool = False) -> list[int]:
-        """Cut text; `beginning` puts the vocabulary's own first token in front, `special` reads special ones."""
+        """Tokenize text. `beginning`: prepend the vocabulary's first token. `special`: read special tokens."""
         raw = text.encode()
         room = (c.llama_token * (len(raw) + 4))()
         count = c.llama_tokenize(self._vocab, raw, len(raw), room, len(room), beginning, special)
@@ -84,7 +83,7 @@ class Vocabulary:
         return list(room[:count])
 
     def _piece(self, token: int) -> bytes:
-        """Bytes of one token, none for special ones."""
+        """Bytes of one token; empty for special ones."""
         if token not in self._pieces:
             self._pieces[token] = _written(self._vocab, token)
         return self._pieces[token]
@@ -94,10 +93,10 @@ class Vocabulary:
         return name.decode(errors="replace") if name else None
 
     def _special_names(self) -> dict[str, str]:
-        """Special tokens by the names that templates know them under."""
+        """Special tokens by their names in templates."""
         ids = {"eos_token": c.llama_vocab_eos(self._vocab), "pad_token": c.llama_vocab_pad(self._vocab)}
         beginning = c.llama_vocab_bos(self._vocab)
-        # Where a model has no beginning token files name its end token: llama.cpp would take a word for it.
+        # If a model has no beginning token, files name its end token; llama.cpp would use an ordinary word.
         if beginning != ids["eos_token"] or c.llama_vocab_get_add_bos(self._vocab):
             ids["bos_token"] = beginning
         return {key: self._name(token) or "" for key, token in ids.items() if token != _NO_TOKEN}

@@ -1,1 +1,1 @@
-"""The engine that answers over a server elsewhere, by OpenAI's protocol."""
+"""The engine that answers through a remote server, by OpenAI's protocol."""

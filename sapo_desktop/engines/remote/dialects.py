@@ -1,9 +1,9 @@
-"""How a server is asked for answers and what it replies: vLLM, and whatever else speaks OpenAI's completions or chat.
+"""How to ask a server for answers and read its replies: vLLM, and any other server with OpenAI's completions or chat.
 
-vLLM, into which an adapter can be loaded, tells ids and log-probabilities of what it sampled. Of every other server
-nothing is learned, so its texts are enough. Every sampling option is sent, because servers fill in what a model's
-author recommends. Replies are decoded strictly by type, once at the edge; what is not named here is not looked at.
-Left out: HTTP (`http.py`), what a text is in our own ids (`tokens.py`), streaming.
+vLLM can load an adapter, and returns ids and log-probabilities of what it sampled. Other servers are not used for
+learning, so their texts suffice. Every sampling option is sent, because servers fill in the defaults of a model's
+author. Replies are decoded strictly by type, once, on arrival; fields not named here are ignored. Left out: HTTP
+(`http.py`), the conversion of texts into our ids (`tokens.py`), streaming.
 """
 
 from __future__ import annotations
@@ -23,48 +23,48 @@ from sapo_desktop.engines.remote.http import Unusable
 
 @dataclass(frozen=True)
 class Ask:
-    """One prompt to be answered `count` times."""
+    """One prompt, to be answered `count` times."""
 
     model: str
     messages: list[dict[str, str]]
-    """The same as a conversation, for servers that only chat."""
+    """The prompt as a conversation, for servers that only chat."""
     prompt: list[int]
     text: str
-    """The prompt as text, for servers that take no ids."""
+    """The prompt as text, for servers that accept no ids."""
     count: int
     limit: int
-    """Most tokens of an answer."""
+    """Maximum tokens of an answer."""
     sampling: Sampling
     seed: int
     stop: list[int]
     adapter: str | None = None
-    """Name of the adapter to answer with; None: the base."""
+    """Name of the adapter to use; None: the base."""
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one kind of server is asked."""
+    """How to ask one kind of server."""
 
     name: str
     together: bool = True
-    """Several answers to a prompt in one request."""
+    """Whether one request can return several answers to a prompt."""
     at_once: int = 16
-    """Requests under way at a time."""
+    """Concurrent requests."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of sampling, beside those of the standard."""
+    """Sampling options beyond the standard."""
 
     @property
     def learns(self) -> bool:
-        """Whether what is sampled comes with ids and log-probabilities, and by the adapter that was put there."""
+        """Whether answers come with ids and log-probabilities, and from the adapter that was loaded."""
         return self.name == "vllm"
 
     @property
     def chats(self) -> bool:
-        """Whether the server puts the question into a template of its own."""
+        """Whether the server applies its own template to the question."""
         return self.name == "chat"
 
     def request(self, ask: Ask) -> tuple[str, dict[str, Any]]:
-        """Path and body."""
+        """Path and body of the request."""
         body = _openai(ask) | {"model": ask.model, **self.options}
         if not self.together:
             del body["n"]
@@ -72,7 +72,7 @@ class Dialect:
             return "/v1/chat/completions", body | {"messages": ask.messages}
         if self.learns:
             body |= {"model": ask.adapter or ask.model, "stop_token_ids": ask.stop}
-        # SGLang and llama-server take prompts as ids, too.
+        # SGLang and llama-server accept prompts as ids, too.
         takes_texts = self.name == "openai"
         return "/v1/completions", body | {"prompt": ask.text if takes_texts else ask.prompt}
 
@@ -92,9 +92,10 @@ _VLLM = Dialect(
 
 
 def ways(owner: str) -> list[Dialect]:
-    """What to try with a server whose models are `owned_by` that, the best first; chat where it has nothing else."""
+    """The dialects to try with a server whose models are `owned_by` that, best first; chat only if nothing else
+    works."""
     name = {"sglang": "sglang", "llamacpp": "llama-server"}.get(owner, "openai")
-    # The standard lacks these, and most servers have them.
+    # Not in the standard, but most servers have these.
     usual = {"top_k": -1 if name == "sglang" else 0, "min_p": 0.0, "repeat_penalty": 1.0}
     plain = [Dialect(name, together, options=options) for options in (usual, {}) for together in (True, False)]
     return [*([_VLLM] if owner == "vllm" else []), *plain, Dialect("chat"), Dialect("chat", together=False)]
@@ -113,18 +114,18 @@ def _openai(ask: Ask) -> dict[str, Any]:
     }
 
 
-# -- what is replied --------------------------------------------------------------------------------------------
+# -- replies ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Raw:
-    """One answer as a server gave it."""
+    """One answer as returned by a server."""
 
     text: str
     ids: list[int] | None
-    """None: it tells none."""
+    """None: it returned none."""
     logprobs: list[float | None] | None
-    """As many as ids; None: it tells none."""
+    """As many as ids; None: it returned none."""
     stopped: bool
     """By the end of the sequence, not by the limit."""
 
@@ -151,7 +152,7 @@ class _Choices(msgspec.Struct, frozen=True):
 
 
 def decode(raw: bytes, kind: Any) -> Any:
-    """A reply as one of our records; raises Unusable."""
+    """Decode a reply as one of our records. Raises Unusable."""
     try:
         return msgspec.json.decode(raw, type=kind)
     except UNREADABLE as error:
@@ -159,7 +160,7 @@ def decode(raw: bytes, kind: Any) -> Any:
 
 
 def answers_in(raw: bytes) -> list[Raw]:
-    """The answers in a reply of completions or chat, in order of their numbers; raises Unusable."""
+    """The answers in a reply of completions or chat, ordered by their numbers. Raises Unusable."""
     return [_answer(choice) for choice in sorted(decode(raw, _Choices).choices, key=lambda choice: choice.index)]
 
 

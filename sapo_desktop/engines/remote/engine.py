@@ -1,10 +1,10 @@
-"""A generator over a server elsewhere: any that speaks OpenAI's completions, best vLLM, SGLang or llama-server.
+"""A generator that uses a remote server with OpenAI's completions, preferably vLLM, SGLang or llama-server.
 
-The model behind the server must be the one that is trained here; its tokenizer is read from the folder on this
-machine, prompts are made here, and what is sampled comes back in our own ids (`tokens.py`). One question with
-all its answers is one request where the server can; requests run side by side, and a cancel closes them within a
-second. What the server cannot do is said once, when it is connected. Left out: streaming of single answers (the
-text comes when it is whole), learning.
+The server must have the same model that is trained here. Its tokenizer is read from the local folder, prompts are made
+here, and answers come back in our own ids (`tokens.py`). One request covers a question with all its answers if the
+server supports that. Requests run concurrently, and a cancel closes them within a second. Limitations of the server are
+reported once, when it is connected. Left out: streaming of single answers (the text comes when it is complete),
+learning.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from sapo_desktop.engines.service import Kind, Request, Service, cannot
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer, model_numbers
 
 LOOK_SECONDS = 0.1
-"""Between two looks at whether the work is to be given up."""
+"""Interval of the checks for a cancel."""
 
 Result = TypeVar("Result")
 
 
 class Runner:
-    """Runs one coroutine at a time to its end, or until `cancelled` is set; then HostCancelled rises."""
+    """Runs one coroutine at a time, until it ends or `cancelled` is set; then it raises HostCancelled."""
 
     def __init__(self, cancelled: threading.Event) -> None:
         self._cancelled = cancelled
@@ -60,7 +60,7 @@ class Runner:
 
 
 async def all_of(works: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """The results of all, side by side; the first error ends the others and rises."""
+    """Run all concurrently and return their results; the first error cancels the others and is raised."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
         return list(await asyncio.gather(*tasks))
@@ -146,7 +146,7 @@ class RemoteGenerator:
         """Answer with this adapter from now on; None: with the base.
 
         Raises:
-            UsageError: the server takes none.
+            UsageError: the server accepts none.
         """
         if folder is not None and self.shelf is None:
             raise UsageError(_no_adapters(self.request.url))
@@ -162,7 +162,7 @@ class RemoteGenerator:
         return Server(self.request.url, self.request.key, self.request.seconds, self.request.proxy)
 
     async def _connect(self) -> tuple[Found, Dialect, Understood]:
-        """What the server is, how it lets itself be asked, and what it answered first: tried on one question."""
+        """Find out by a test question what the server is, which requests it accepts, and its first answer."""
         async with self._server() as server:
             found = await look_at(server, self.request.model)
             probe = Prompt(question=PROBE)
@@ -195,7 +195,7 @@ class RemoteGenerator:
         return await server.ask(path, body, read)
 
     def _asks(self, request: p.Generate, prompts: Sequence[list[int]]) -> list[tuple[int, Ask]]:
-        """The requests to be made, each with the place of its first answer (prompt by prompt, answer by answer)."""
+        """The requests to make, each with the place of its first answer (by prompt, then answer)."""
         adapter = self.shelf.name if self.shelf is not None and not request.base else None
         each = request.answers if self.dialect.together else 1
         made = []
@@ -228,7 +228,7 @@ class RemoteGenerator:
     async def _answer(
         self, asks: Sequence[tuple[int, Ask]], total: int, progress: p.Progress
     ) -> list[list[Understood]]:
-        """The answers to all requests, in their order; the progress is told after each."""
+        """The answers to all requests, in order; reports progress after each."""
         turn = asyncio.Semaphore(self.dialect.at_once)
         told = _Told(progress, total)
 
@@ -253,7 +253,7 @@ class RemoteGenerator:
                 await shelf.put(server, folder)
 
     def _said(self) -> Iterator[Text]:
-        """What this server cannot do, each in a sentence."""
+        """What this server cannot do, a sentence each."""
         url = self.request.url
         if self.dialect.chats:
             yield sentence(
@@ -291,7 +291,7 @@ def _no_adapters(url: str) -> Text:
 
 @dataclass
 class _Told:
-    """The progress of a generation, request by request."""
+    """The progress of a generation, by request."""
 
     progress: p.Progress
     total: int
@@ -306,7 +306,7 @@ class _Told:
 
 
 def _check_key(request: p.LoadRemote) -> None:
-    """Before anything is sent: what has been read on the way cannot be taken back. Raises UsageError."""
+    """Checked before anything is sent, since a key that was read in transit stays exposed. Raises UsageError."""
     if request.key and in_the_clear(request.url):
         raise UsageError(
             "{url} is not encrypted, so the key is not sent there. Use https://, or a tunnel to this computer.",
@@ -315,7 +315,7 @@ def _check_key(request: p.LoadRemote) -> None:
 
 
 def _seed(seed: int, row: int) -> int:
-    """A seed for one request, 31 bits, from that of the generation and the row of its first answer."""
+    """A 31-bit seed for one request, from the generation's seed and the row of its first answer."""
     return int(np.random.SeedSequence([seed, row]).generate_state(1)[0]) >> 1
 
 
@@ -324,7 +324,7 @@ Remote = Service[p.LoadRemote, RemoteGenerator]
 
 @contextlib.contextmanager
 def _refusals_named() -> Iterator[None]:
-    """Have what the server refuses rise as an error of a class that the worker knows."""
+    """Turn the server's refusals into an error class that the worker knows."""
     try:
         yield
     except Refused as refused:
@@ -348,7 +348,7 @@ def _work(generator: RemoteGenerator, request: Request, progress: p.Progress, se
                 generator.use_adapter(None if folder is None else Path(folder))
                 return p.Done()
             case p.Configure():
-                return p.Done()  # the server has its own threads, and no optimiser
+                return p.Done()  # the server manages its threads, and has no optimiser
     raise cannot(request)
 
 

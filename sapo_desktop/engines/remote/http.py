@@ -1,8 +1,8 @@
-"""One server over HTTP: bounded replies, patience with limits, errors as sentences.
+"""One server over HTTP: bounded replies, limited patience, errors as sentences.
 
-The server is the user's own, but may be broken, busy, or another than was meant: a reply is read up to a bound, what
-it says of an error is shortened before anybody sees it, redirects are not followed (the key would go along). Busy
-and lost connections are tried again with growing pauses. Left out: what is asked and what the answers mean.
+The server belongs to the user, but it may be broken, busy, or the wrong one. Replies are bounded, its error texts are
+shortened before anybody sees them, and redirects are not followed, because they would take the key along. Busy servers
+and lost connections are retried with growing pauses. Left out: the content of requests and replies.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Content = TypeVar("Content")
 
 
 class Refused(RemoteError):
-    """The server answered that it will not; `status` is HTTP's."""
+    """The server refused the request; `status` is HTTP's."""
 
     def __init__(self, text: Text, status: int) -> None:
         super().__init__(text)
@@ -43,7 +43,7 @@ class Refused(RemoteError):
 
 
 class Unusable(Explained):
-    """A reply is not what it should be; says in a few words how."""
+    """A reply is invalid; says briefly how."""
 
 
 class Server:
@@ -52,8 +52,8 @@ class Server:
     Args:
         url: of the server, with or without `/v1` at its end.
         key: sent as bearer token; None: none.
-        seconds: that one reply may take.
-        proxy: what to ask through, as the setting of that name says it.
+        seconds: time limit of one reply.
+        proxy: the proxy, in the form of the setting `proxy`.
 
     Raises:
         UsageError: the proxy cannot be used.
@@ -82,16 +82,16 @@ class Server:
         await self._client.aclose()
 
     async def ask(self, path: str, body: Any | None, read: Callable[[bytes], Content], tries: int = TRIES) -> Content:
-        """Return what `read` makes of the reply to POST `body`, or to GET where there is none.
+        """Return what `read` makes of the reply to POST `body`, or to GET if there is no body.
 
         Raises:
-            Refused: the server says no, and would again.
-            RemoteError: it cannot be reached, is busy, or answers what `read` calls Unusable, every time.
+            Refused: the server refuses, and would do so again.
+            RemoteError: every try fails: it cannot be reached, is busy, or `read` raises Unusable.
         """
         pause = FIRST_PAUSE
         for attempt in range(1, tries + 1):
             try:
-                async with asyncio.timeout(self._seconds):  # a reply may also come drop by drop
+                async with asyncio.timeout(self._seconds):  # a reply may also arrive drop by drop
                     raw = await self._once(path, body)
                 return read(raw)
             except _Busy as busy:
@@ -162,7 +162,7 @@ class Server:
 
 @functools.cache
 def _trusted() -> ssl.SSLContext:
-    """What certificates are checked with; reading those of the system takes a large part of a second."""
+    """The TLS context; reading the system's certificates takes a large part of a second."""
     return httpx2.create_ssl_context()
 
 
@@ -173,10 +173,10 @@ class _Busy(Exception):
 
 
 def base_url(url: str) -> str:
-    """The address of a server without the end that other clients want in it.
+    """The address of a server without a suffix that other clients expect in it.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is not an address.
     """
     try:
         parsed = httpx2.URL(url.strip())
@@ -194,7 +194,7 @@ def base_url(url: str) -> str:
 
 
 def in_the_clear(url: str) -> bool:
-    """Whether what is sent there, a key among it, could be read on the way."""
+    """Whether traffic to this address, including a key, could be read in transit."""
     parsed = httpx2.URL(base_url(url))
     return parsed.scheme == "http" and parsed.host not in _LOOPBACK
 
@@ -215,7 +215,7 @@ async def _bounded(reply: httpx2.Response) -> bytes:
 
 
 def _retry_after(reply: httpx2.Response) -> float:
-    """Seconds that the server asks to wait; a date, or nonsense, counts as none."""
+    """Seconds that the server asks to wait; dates and invalid values count as none."""
     text = reply.headers.get("Retry-After", "")
     return float(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0.0
 
@@ -225,7 +225,7 @@ class _Detail(msgspec.Struct, frozen=True):
 
 
 class _Error(msgspec.Struct, frozen=True):
-    """What servers wrap the reason in: `error.message`, `message`, `error_message` or `detail`."""
+    """The fields in which servers put the reason: `error.message`, `message`, `error_message` or `detail`."""
 
     error: _Detail | str = ""
     message: str = ""
@@ -234,7 +234,7 @@ class _Error(msgspec.Struct, frozen=True):
 
 
 def _said(status: int, raw: bytes) -> str:
-    """The status and what the server says of it, short and plain."""
+    """The status and the server's message, short and plain."""
     try:
         found = msgspec.json.decode(raw, type=_Error)
     except UNREADABLE:

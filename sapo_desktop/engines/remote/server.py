@@ -1,6 +1,6 @@
-"""Finds out what a server is and has, and how an adapter gets into it.
+"""Finds out what a server is and has, and loads adapters into it.
 
-What a server is stands in its list of models (`owned_by`). Left out: asking for answers (`remote.py`).
+The list of models (`owned_by`) reveals the kind of server. Asking for answers is in `dialects.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sapo_desktop.engines.remote.dialects import Dialect, decode, ways
 from sapo_desktop.engines.remote.http import Refused, Server
 
 ADAPTER_FILES = ("adapter_model.safetensors", "adapter_config.json")
-"""What peft writes, and servers read."""
+"""The files that peft writes and servers read."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Found:
     """A server as it describes itself."""
 
     ways: list[Dialect]
-    """How it may be asked, the best first."""
+    """The dialects that it may accept, best first."""
     model: str
     context: int | None
     vocabulary: int | None
@@ -60,10 +60,10 @@ class _Props(msgspec.Struct, frozen=True):
 
 
 async def look_at(server: Server, wanted: str) -> Found:
-    """What answers at the other end, and which of its models is meant by `wanted` (empty: the one it has).
+    """Identify the server, and which of its models `wanted` means (empty: its only one).
 
     Raises:
-        HostError: it cannot be reached, or is no such server.
+        HostError: it cannot be reached, or is not such a server.
         UsageError: it has no model of that name, or several and none was named.
     """
     listed: _Models = await server.ask("/v1/models", None, lambda raw: decode(raw, _Models))
@@ -99,7 +99,7 @@ def _choose(server: Server, models: list[_Model], wanted: str) -> _Model:
 
 
 async def _llama_context(server: Server) -> int | None:
-    """Of one slot; --parallel divides what the model has."""
+    """Context of one slot; --parallel divides the model's."""
     try:
         props: _Props = await server.ask("/props", None, lambda raw: decode(raw, _Props))
     except Refused:
@@ -108,29 +108,29 @@ async def _llama_context(server: Server) -> int | None:
 
 
 class AdapterShelf:
-    """Adapters of this node in a server that can load them while it runs (vLLM).
+    """This node's adapters on a server that can load them at run time (vLLM).
 
-    Each gets a name of its own, as servers keep what they loaded under a name; the one before is unloaded after. What
-    may still be there (the answer to a loading was lost, the node was killed) is unloaded as soon as that can be done.
+    Each gets a name of its own, because servers cache what they loaded under a name; the previous one is unloaded
+    afterwards. Adapters that may remain (a reply was lost, the node was killed) are unloaded as soon as possible.
     """
 
     def __init__(self, folder: AdapterFolder) -> None:
         self._shared = Path(folder.path)
         self._own = f"sapo-{folder.owner}-"
-        # Drawn anew by each process: what an earlier one left under a name has other weights.
+        # Random for each process: the same name could refer to older weights.
         drawn = secrets.token_hex(4)
         self._names = (f"{self._own}{drawn}-{number}" for number in itertools.count(1))
         self._left: list[str] = []
-        """Names that the server may have, and that nobody asks for any more."""
+        """Names that the server may still have and that nobody needs."""
         self.name: str | None = None
-        """Of the adapter that the server has now."""
+        """The adapter that the server has now."""
 
     async def put(self, server: Server, folder: Path) -> None:
-        """Have the server load what peft wrote into `folder`.
+        """Make the server load what peft wrote into `folder`.
 
         Raises:
             NotWritten: the shared folder cannot be written.
-            AdapterRefused: the server does not take adapters, or does not see the folder.
+            AdapterRefused: the server accepts no adapters, or does not see the folder.
             HostError: it cannot be reached.
         """
         name = next(self._names)
@@ -145,11 +145,11 @@ class AdapterShelf:
         await self._change(server, name)
 
     async def clear(self, server: Server) -> None:
-        """Have the server forget the adapter."""
+        """Make the server unload the adapter."""
         await self._change(server, None)
 
     async def sweep(self, server: Server) -> None:
-        """Have the server forget what this node left there when it was killed. Raises as `put`."""
+        """Make the server unload what this node left there when it was killed. Raises as `put`."""
         own = re.compile(re.escape(self._own) + r"[0-9a-f]{8}-[0-9]{1,9}")
         listed: _Models = await server.ask("/v1/models", None, lambda raw: decode(raw, _Models))
         found = {model.id for model in listed.data} | self._folders()
@@ -190,7 +190,7 @@ class AdapterShelf:
             await server.ask("/v1/load_lora_adapter", body, lambda raw: raw)
         except Refused as error:
             if name in str(error) and "already" in str(error):
-                return  # nobody else uses that name: it was loaded, and the answer was lost
+                return  # nobody else uses that name: it was loaded, but the reply was lost
             raise AdapterRefused(
                 "{problem} The server must be started so that it can load adapters while it runs, and must "
                 "see {folder} under that path (docs/remote.md). Otherwise set remote_adapters to empty: the "
@@ -211,7 +211,7 @@ class AdapterShelf:
             try:
                 await server.ask("/v1/unload_lora_adapter", {"lora_name": name}, lambda raw: raw)
             except Refused:
-                pass  # it forgot by itself: servers make room for newer ones
+                pass  # already unloaded: servers make room for newer ones
             finally:
                 shutil.rmtree(self._shared / name, ignore_errors=True)
             self._left.remove(name)

@@ -1,9 +1,8 @@
-"""What a server tells of an answer, in the ids of our own tokenizer.
+"""Converts a server's answer into the ids of our own tokenizer.
 
-Ids are taken over where they are ours: within the vocabulary, and reading as the text that came with them. Else the
-text is encoded anew, and no log-probability goes with it: the answer is learned from without an importance weight.
-Log-probabilities count only as a whole answer's, and only where the temperature leaves no doubt which distribution they
-are of.
+The server's ids are used if they match ours: within the vocabulary, and equal to the text that came with them.
+Otherwise the text is encoded here without log-probabilities, and the trainer uses no importance weight for that answer.
+Log-probabilities count only for a whole answer, and only if the temperature leaves no doubt about their distribution.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from sapo_desktop.engines.remote.http import Unusable
 from sapo_desktop.engines.tokenizer import ModelTokenizer
 
 ROUNDING = 1e-3
-"""By which a server's log-probability may be above 0."""
+"""A server's log-probability may exceed 0 by this much."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,11 @@ class Understood:
 
     completion: Completion
     by_id: bool
-    """Whether the ids are the server's."""
+    """Whether the ids came from the server."""
 
 
 class Translator:
-    """Reads one server's answers; `vocabulary` is the number of ids the trained model has."""
+    """Reads one server's answers. `vocabulary`: the number of ids of the trained model."""
 
     def __init__(self, words: ModelTokenizer, vocabulary: int) -> None:
         self._words = words
@@ -41,8 +40,8 @@ class Translator:
         self._special = frozenset(i for i, token in words.backend.added_tokens_decoder.items() if token.special)
 
     def read(self, raw: Raw, limit: int, sampling: Sampling, *, cut: bool) -> Understood:
-        """The answer `raw` to a request of at most `limit` tokens; raises Unusable. `cut`: what is learned from has no
-        more than these; a text that is encoded here may take more than the server sampled."""
+        """Convert the answer `raw` to a request of at most `limit` tokens. Raises Unusable. `cut`: limit the tokens
+        used for training; a text encoded here may take more than the server sampled."""
         self._check_length(raw, limit)
         by_id = raw.ids is not None and self._ours(raw.ids, raw.text)
         if raw.ids is not None and by_id:
@@ -50,7 +49,7 @@ class Translator:
         else:
             text = self._without_special(raw.text)
             if raw.stopped and OPEN in text and CLOSE not in text:
-                text += CLOSE  # such servers keep the text to themselves that they stop at
+                text += CLOSE  # such servers omit the text that stopped them
             ids, logprobs = self._words.encode_external(text, end=False) or [], []
         if cut:
             ids = ids[:limit]
@@ -61,23 +60,23 @@ class Translator:
         if (closed or stopped) and not self._has_end(ids):
             if cut and not closed and len(ids) == limit:
                 ids = ids[:-1]
-            # What was put there was not sampled: it has no log-probability.
+            # An appended end was not sampled, so it has no log-probability.
             ids, logprobs = [*ids, self._words.end_token], logprobs[: len(ids)]
         finish: FinishReason = "closed" if closed else "stop" if stopped else "length"
         return Understood(Completion(tokens=ids, logprobs=logprobs, text=text, finish=finish), by_id)
 
     def _has_end(self, ids: Sequence[int]) -> bool:
-        """Whether the end of an answer stands among its ids. A server may end at special tokens that this model does
-        not name; what was sampled is kept then."""
+        """Whether the ids contain the end of an answer. A server may stop at special tokens that this model does not
+        name; then all that was sampled is kept."""
         return bool(ids) and (ids[-1] in self._words.stop_tokens or ids[-1] in self._special)
 
     def _check_length(self, raw: Raw, limit: int) -> None:
-        """Before anything is encoded or decoded, which takes minutes for what a broken server may send."""
+        """Checked before encoding or decoding, which could take minutes for what a broken server sends."""
         if raw.ids is not None and len(raw.ids) > limit:
             raise Unusable(
                 "an answer of {count} tokens, where at most {limit} are allowed", count=len(raw.ids), limit=limit
             )
-        # Each broken byte is shown as a character of three.
+        # Each invalid byte appears as a character of three bytes.
         size = len(raw.text.replace("\N{REPLACEMENT CHARACTER}", "?").encode())
         if size > limit * self._longest:
             raise Unusable(
@@ -86,12 +85,12 @@ class Translator:
 
     @cached_property
     def _longest(self) -> int:
-        """Bytes that one token can stand for, at most."""
+        """Maximum bytes of one token."""
         return max(len(token.encode()) for token in self._words.backend.get_vocab())
 
     def _ours(self, ids: Sequence[int], text: str) -> bool:
-        """Whether the ids are of this vocabulary and read as the text; ends, and halves of characters, may be
-        shown in either way."""
+        """Whether the ids belong to this vocabulary and decode to the text; ends and partial characters may be shown
+        either way."""
         if any(not 0 <= i < self._vocabulary for i in ids):
             return False
         read = self._words.text(list(ids)).replace("\N{REPLACEMENT CHARACTER}", "")
@@ -105,7 +104,7 @@ class Translator:
 
 
 def _logprobs(told: Sequence[float | None] | None, sampling: Sampling) -> list[float]:
-    """Log-probabilities of all tokens, or none: servers differ in what a temperature does to them."""
+    """Log-probabilities of all tokens or none; servers differ in how a temperature affects them."""
     if told is None or sampling.temperature != 1 or sampling.greedy:
         return []
     known = [min(value, 0.0) for value in told if value is not None and _possible(value)]

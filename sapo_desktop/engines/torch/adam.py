@@ -1,6 +1,6 @@
-"""Adam as in the paper, without weight decay: the same numbers, bit for bit, as torch's on a processor.
+"""Adam as in the paper, without weight decay; bit for bit the same numbers as torch's on a processor.
 
-torch's own optimisers load its compiler with the first step (sympy with it): 80 MB of memory and seconds of start-up
+torch's own optimisers import its compiler at the first step (including sympy): 80 MB of memory and seconds of startup
 for twenty lines of arithmetic.
 """
 
@@ -16,22 +16,22 @@ EPSILON = 1e-8
 
 
 class Adam:
-    """Moves parameters by their gradients; those without one stay."""
+    """Updates parameters by their gradients; parameters without a gradient stay."""
 
     def __init__(self, parameters: Sequence[Tensor], learning_rate: float) -> None:
         self.learning_rate = learning_rate
         self.state: dict[Tensor, dict[str, Tensor]] = {}
-        """`step` (float32 scalar), `exp_avg` and `exp_avg_sq`, each of the parameter's shape, once there was a step."""
+        """`step` (float32 scalar), `exp_avg` and `exp_avg_sq` (the parameter's shape), after the first step."""
         self._parameters = list(parameters)
 
     def zero_grad(self) -> None:
-        """Let the gradients go."""
+        """Drop the gradients."""
         for parameter in self._parameters:
             parameter.grad = None
 
     @torch.no_grad()
     def step(self) -> None:
-        """Take one step along the gradients that there are."""
+        """Take one step along the existing gradients."""
         for parameter in self._parameters:
             if parameter.grad is not None:
                 self._move(parameter, parameter.grad)
@@ -50,7 +50,7 @@ class Adam:
         step = float(state["step"])
         mean.lerp_(gradient, 1 - first)
         square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
-        # Both averages begin at 0; divided by these they are averages from the first step on.
+        # Both averages start at 0; this division corrects the bias from the first step on.
         size = self.learning_rate / (1 - first**step)
         spread = (square.sqrt() / (1 - second**step) ** 0.5).add_(EPSILON)
         parameter.addcdiv_(mean, spread, value=-size)

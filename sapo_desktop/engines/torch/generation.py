@@ -1,8 +1,8 @@
-"""Answers to questions in one batch: the loop, its memory and its manners.
+"""Answers to questions in one batch: the decoding loop, its memory, and cancellation.
 
-Each distinct prompt is read once and continued by all its answers. Sequences that ended leave the batch when enough of
-them have, and others take their places. Out of memory halves the batch and goes on with
-what is left; a cancel is seen at every step. Left out: speculative decoding, beams, stop strings (an answer ends with
+Each distinct prompt is read once and continued by all its answers. Finished sequences leave the batch once there are
+enough of them, and others take their places. Running out of memory halves the batch and continues with the rest. A
+cancel is checked at every step. Left out: speculative decoding, beams, stop strings (an answer ends with
 end-of-sequence or at the limit).
 """
 
@@ -24,29 +24,28 @@ from sapo_desktop.engines.torch.llama.decoding import PromptBatch, Start
 from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory, return_freed_memory
 
 COMPACT_SHARE = 1 / 8
-"""Sequences leave the batch once this share of it has ended: copying the cache costs about two steps."""
+"""Finished sequences leave the batch at this share: copying the cache costs about two steps."""
 
 COMPACT_SHARE_RECORDED = 1 / 2
-"""The same where steps are recorded: to record anew takes some ten steps' time, and a card hardly less for fewer
-sequences. Of half, a quarter, an eighth and never, half wrote most tokens a second on one, by 2 to 19% (once each:
-`python -m tests.bench.engines.card --only "qwen2.5-0.5b 4"` with this number changed)."""
+"""The same if steps are recorded. A new recording takes about ten steps' time, and a card is hardly faster with
+fewer sequences. Of the shares half, a quarter, an eighth and never, half wrote 2 to 19% more tokens per second on
+one card. (Once each: `python -m tests.bench.engines.card --only "qwen2.5-0.5b 4"` with this number changed.)"""
 
 REFILL_SHARE = 1 / 2
-"""Others take their places once this share of the batch is free: attention takes those that begin together at once."""
+"""New sequences start at this share of free places: attention processes those that start together at once."""
 
 
 @torch.inference_mode()
 def generate(job: GenerationJob, start: Start, device: torch.device, watch: GenerationMonitor) -> Answers:
-    """Answer each prompt `job.answers` times; raises HostCancelled, or OutOfMemory when one sequence is too
-    many."""
+    """Answer each prompt `job.answers` times. Raises HostCancelled, or OutOfMemory if not even one sequence fits."""
     watch.total = job.total
     done = _Collected(job.total)
     most = min(job.batch or job.total, job.total)
     waiting = [row for row in range(job.total) if job.limit(row)]
     watch.finished += job.total - len(waiting)
     while waiting:
-        # Alike in length, so that one long question does not pad the others; longest first, so that memory runs out
-        # before much work is lost.
+        # Similar lengths, so that one long question does not pad the others; longest first, so that memory runs out
+        # early.
         waiting.sort(key=lambda row: (-len(job.prompt(row)), row))
         batch, short = _Batch(job, start, device, watch, done), False
         try:
@@ -64,7 +63,7 @@ def generate(job: GenerationJob, start: Start, device: torch.device, watch: Gene
             waiting += batch.alive
             most = len(batch.alive) // 2
             short = True
-        del batch  # only now: until here the error holds it too
+        del batch  # not earlier: until here the error holds it too
         if short:
             release_memory()
     return_freed_memory()
@@ -80,7 +79,7 @@ class _Collected:
         self.finish: list[FinishReason] = ["length"] * total
 
     def forget(self, rows: list[int]) -> int:
-        """Begin these anew; returns how many tokens that loses."""
+        """Restart these sequences; returns how many tokens are lost."""
         lost = sum(len(self.tokens[row]) for row in rows)
         for row in rows:
             self.tokens[row], self.logprobs[row] = [], []
@@ -96,13 +95,13 @@ class _Batch:
         self._job, self._device, self._watch, self._done = job, device, watch, done
         self._decoding = start()
         self._rows: list[int] = []
-        """Of the batch, in its order; those that ended lately among them."""
+        """Rows of the batch, in order, including those that ended recently."""
         self.alive: list[int] = []
-        """Those of them that go on."""
+        """The rows that continue."""
         self._noise: dict[int, NDArray[np.float64]] = {}
 
     def play(self, waiting: list[int], most: int) -> None:
-        """Answer all that wait, at most so many at once; who begins is taken out of `waiting`."""
+        """Answer all waiting sequences, at most so many at once; started ones are removed from `waiting`."""
         following: Tensor | None = None
         while waiting or self.alive:
             self._watch.check()
@@ -116,8 +115,8 @@ class _Batch:
             following = self._draw(torch.cat(logits) if len(logits) > 1 else logits[0])
 
     def _beginning(self, waiting: list[int], most: int) -> list[int]:
-        """Who begins now, of the first that wait."""
-        job, free = self._job, most - len(self._rows)  # what ended takes its room until it has left
+        """The waiting sequences that start now."""
+        job, free = self._job, most - len(self._rows)  # finished ones occupy their room until they leave
         late = self.alive and free < REFILL_SHARE * most
         if late or not waiting:
             return []
@@ -126,13 +125,13 @@ class _Batch:
             held = sum(map(len, {tuple(job.prompt(row)) for row in self.alive}))
             fitting = (job.prompt_tokens - held) // max(1, len(job.prompt(waiting[0])))
             count = min(count, max(fitting, 0 if self.alive else 1) * job.answers)
-        # Answers to one question together: its prompt is read once.
+        # Answers to one question start together: its prompt is read once.
         return waiting[: count - count % job.answers or count]
 
     def _begin(self, rows: list[int]) -> Tensor:
-        """Return the logits of their first tokens."""
+        """Start sequences and return the logits of their first tokens."""
         job = self._job
-        return_freed_memory()  # what these need has another shape, and would not fit into what those that ended leave
+        return_freed_memory()  # these need other shapes, which would not fit into the gaps of the finished ones
         longest = max(job.limit(row) for row in rows)
         if not job.sampling.greedy:
             self._noise |= zip(rows, uniforms(job.sampling.seed, rows, longest + 1).numpy(), strict=True)
@@ -143,7 +142,7 @@ class _Batch:
         return self._decoding.join(PromptBatch.of([list(p) for p in numbers], index, self._device), longest)
 
     def _draw(self, logits: Tensor) -> Tensor | None:
-        """Take the next token of each sequence; return those that are to be continued, None where nothing is."""
+        """Append the next token of each sequence; return those to continue, or None if there are none."""
         job, done, watch = self._job, self._done, self._watch
         drawn = draw(logits, job.sampling, self._numbers())
         tokens, logprobs = drawn.tokens.tolist(), drawn.logprobs.tolist()
@@ -174,22 +173,22 @@ class _Batch:
         return following if slots else None
 
     def _numbers(self) -> Tensor:
-        """The next uniform number [B] of each sequence; without a draw they are not needed."""
+        """The next uniform number [B] of each sequence; not needed for greedy answers."""
         if self._job.sampling.greedy:
             return torch.zeros(len(self._rows), dtype=torch.float64)
         taken = [self._noise[row][len(self._done.tokens[row])] for row in self._rows]
         return torch.tensor(taken, dtype=torch.float64)
 
 
-# Drawing tokens: each sequence has its own stream of uniform numbers, so who shares its batch changes nothing. A
-# token is drawn by inverting the cumulative distribution at the sequence's next uniform number. Log-probabilities are
-# those at the temperature.
+# Drawing tokens: each sequence has its own stream of uniform numbers, so other sequences of its batch change nothing. A
+# token is drawn by inverting the cumulative distribution at the sequence's next number. Log-probabilities are those at
+# the temperature.
 
 
 BLOCK_BYTES = 64 * 1024 * 1024
-"""Most that drawing takes beside the logits themselves."""
+"""Maximum memory for drawing, besides the logits themselves."""
 _BYTES_A_LOGIT = 28
-"""Held at once while a row is inverted: three copies in float32, two in float64."""
+"""Needed at once while a row is inverted: three copies in float32, two in float64."""
 
 
 @dataclass(frozen=True)
@@ -210,8 +209,8 @@ def uniforms(seed: int, rows: list[int], count: int) -> Tensor:
 def draw(logits: Tensor, sampling: Sampling, uniform: Tensor) -> Drawn:
     """Draw one token per row: logits [B, V], uniform [B] in [0, 1).
 
-    In blocks of rows: inverting holds several copies of a block, some in float64, which for a whole batch
-    over a large vocabulary would be more memory than the cache.
+    In blocks of rows: inverting needs several copies of a block, some in float64. For a whole batch with a large
+    vocabulary, these would take more memory than the cache.
     """
     rows = max(1, BLOCK_BYTES // (_BYTES_A_LOGIT * logits.shape[-1]))
     blocks = zip(torch.split(logits, rows), torch.split(uniform, rows), strict=True)
@@ -230,8 +229,8 @@ def _draw_block(logits: Tensor, sampling: Sampling, uniform: Tensor) -> Drawn:
 
 
 def _invert(weights: Tensor, uniform: Tensor) -> Tensor:
-    """Return the first token whose cumulative weight exceeds uniform times the total; float64, so that rare
-    tokens of a large vocabulary keep their share. Apple's graphics have no float64: there the processor does it."""
+    """Return the first token whose cumulative weight exceeds uniform times the total. In float64, so that rare
+    tokens of a large vocabulary keep their share; Apple's graphics have no float64, so there the processor does it."""
     exact = weights.cpu() if weights.device.type == "mps" else weights
     cumulative = exact.double().cumsum(-1)
     goal = uniform.to(cumulative.device)[:, None] * cumulative[:, -1:]

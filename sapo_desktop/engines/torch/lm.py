@@ -1,8 +1,8 @@
-"""A causal language model and its tokenizer, loaded from a folder on this machine or from a GGUF file.
+"""A causal language model and its tokenizer, loaded from a local folder or GGUF file.
 
-Nothing is downloaded and nothing is unpickled: weights are safetensors or they are refused, and code inside a
-model folder is never run. The weights of a GGUF file are dequantised in memory (engines/gguf/reading.py). What is left
-out: quantised weights of other kinds, and layers that `llama/passes.py` does not compute.
+Nothing is downloaded or unpickled: weights must be safetensors, and code in a model folder never runs. The weights of a
+GGUF file are dequantised in memory (engines/gguf/reading.py). Left out: other quantised weights, and layers that
+`llama/passes.py` does not support.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sapo_desktop.engines.gguf.reading import GgufModelFile
 
 SMALL_MODEL = 100_000_000
-"""Parameters below which float32 is as fast as anything, and the numbers are easier to trust."""
+"""Parameters below which float32 is as fast as anything, and more exact."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +42,20 @@ class LanguageModel:
     """Weights and tokenizer of one folder or file."""
 
     folder: Path
-    """Or the GGUF file, of several the first."""
+    """Or the GGUF file, the first of several."""
     model: Any
-    """transformers' `...ForCausalLM`, in eval mode (there is no dropout to switch on); of a small Llama a BareLlama."""
+    """transformers' `...ForCausalLM` in eval mode (there is no dropout); for a small Llama a BareLlama."""
     words: ModelTokenizer
     device: torch.device
     dtype: torch.dtype
     parameters: int
-    """Of the base; an adapter is not counted."""
+    """Of the base, without adapter."""
     rounded: bool = False
-    """Whether the matrices of its blocks are held in 8 bits."""
+    """Whether the matrices of its blocks are stored in 8 bits."""
 
     @property
     def context(self) -> int:
-        """Positions the model was made for; prompt and answer together fit into it."""
+        """The model's context length, for prompt and answer together."""
         return int(self.model.config.max_position_embeddings)
 
     @property
@@ -64,7 +64,7 @@ class LanguageModel:
 
     @property
     def tokenizer(self) -> Any:
-        """transformers' tokenizer, read now where the engine does without."""
+        """transformers' tokenizer, read now if the engine did not need it before."""
         return (
             load_tokenizer(self.folder).backend if isinstance(self.words.backend, BareTokenizer) else self.words.backend
         )
@@ -73,14 +73,14 @@ class LanguageModel:
 def load_language_model(
     folder: Path, device: str = "auto", dtype: str = "auto", bare: bool = True, rounded: bool = False
 ) -> LanguageModel:
-    """Load the model of a folder in transformers' layout, or of a GGUF file; raises ModelError with what to do.
+    """Load the model of a folder in transformers' layout, or of a GGUF file. Raises ModelError with advice.
 
-    `bare`: a small Llama comes as its weights alone (`llama/bare.py`). `rounded`: with the matrices of its blocks in 8
-    bits (`rounded.py`).
+    `bare`: load a small Llama as weights alone (`llama/bare.py`). `rounded`: store the matrices of its blocks in 8 bits
+    (`rounded.py`).
     """
     where = find_device(device)
     if is_gguf(folder):
-        from sapo_desktop.engines.gguf.reading import GgufModelFile  # brings libraries that the starter does without
+        from sapo_desktop.engines.gguf.reading import GgufModelFile  # imports libraries that the starter does not need
         from sapo_desktop.engines.gguf.words import read_tokenizer
 
         file = GgufModelFile(folder)
@@ -98,8 +98,8 @@ def load_language_model(
 
 
 def _through_transformers(folder: Path, precision: torch.dtype) -> Any:
-    """The model, not yet on the device."""
-    os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: it reads this once
+    """The model, before it is moved to the device."""
+    os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported, which reads it once
     import transformers
 
     transformers.utils.logging.set_verbosity_error()
@@ -140,7 +140,7 @@ def _through_transformers(folder: Path, precision: torch.dtype) -> Any:
 
 
 def _from_file(file: GgufModelFile, precision: torch.dtype) -> Any:
-    """The model of a GGUF file, not yet on the device; its tensors are those that were dequantised, no copies."""
+    """The model of a GGUF file, before it is moved to the device; it uses the dequantised tensors without copies."""
     import transformers
 
     transformers.utils.logging.set_verbosity_error()
@@ -148,18 +148,19 @@ def _from_file(file: GgufModelFile, precision: torch.dtype) -> Any:
     network = getattr(transformers, file.config.architectures[0])
     tensors = {name: file.read(name, precision) for name in file}
     model = network.from_pretrained(None, config=file.config, state_dict=tensors, dtype=precision)
-    # What peft notes as the adapter's base.
+    # peft records this as the adapter's base.
     model.config._name_or_path = model.name_or_path = str(file.path)
     return model.eval()
 
 
 def find_device(name: str) -> torch.device:
-    """Where to compute; `auto`: on the card that there is. Raises ModelError; CardUnusable where that is one."""
+    """Where to compute; `auto`: on a card if there is one. Raises ModelError; CardUnusable if that card cannot
+    compute."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         ones = torch.ones(8, 8, device=name)
-        float((ones @ ones).sum())  # a card may be found, and not be computed on: too old for this torch, say
+        float((ones @ ones).sum())  # a card may be present but unusable, for example too old for this torch
         return ones.device
     except (RuntimeError, AssertionError) as error:
         if name == "cuda":
@@ -173,7 +174,7 @@ def find_device(name: str) -> torch.device:
 
 
 class _Widths(msgspec.Struct, frozen=True):
-    """Of config.json what says how wide the model's products are."""
+    """The fields of config.json that define the width of the model's products."""
 
     hidden_size: int
     intermediate_size: int
@@ -181,8 +182,8 @@ class _Widths(msgspec.Struct, frozen=True):
 
 @functools.cache
 def _pays(widths: _Widths) -> bool:
-    """Whether this processor computes faster in bfloat16: a second of measuring, once in a process and width. A node
-    measures before it loads, remembers it, and names the format (worker/hosts/loading.py)."""
+    """Whether this processor is faster in bfloat16, measured for a second, once per process and width. A node
+    measures before loading, remembers the result, and names the format (worker/hosts/loading.py)."""
     return products.measure(widths.hidden_size, widths.intermediate_size).bfloat16_pays
 
 
@@ -197,7 +198,7 @@ def _dtype(name: str, device: torch.device, folder: Path) -> torch.dtype:
     try:
         widths = read_json(folder / "config.json", _Widths)
     except (OSError, msgspec.DecodeError):
-        widths = None  # transformers says what is wrong with it
+        widths = None  # transformers explains what is wrong with it
     return _named_dtype(name) or _best(small, device, widths)
 
 
@@ -208,7 +209,7 @@ def _best(small: bool, device: torch.device, widths: _Widths | None) -> torch.dt
 
 
 def _named_dtype(name: str) -> torch.dtype | None:
-    """None: the best is to be chosen."""
+    """None: choose the best."""
     if name == "auto":
         return None
     known = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}

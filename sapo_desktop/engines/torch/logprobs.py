@@ -1,9 +1,8 @@
-"""Log-probabilities of given tokens without ever holding all logits.
+"""Log-probabilities of given tokens without ever storing all logits.
 
-Logits dominate the memory of small models: 512 tokens x 151,936 words x 4 bytes are 297 MiB a copy. Here a
-chunk of rows is multiplied by the output matrix, reduced to one number a row and dropped, in the forward
-pass; the backward pass makes the chunk again. Left out: an output bias and capped logits (refused at
-loading).
+Logits dominate the memory of small models: 512 tokens x 151,936 words x 4 bytes are 297 MiB per copy. Here the forward
+pass multiplies a chunk of rows by the output matrix, reduces it to one number per row and drops it; the backward pass
+recomputes the chunk. Left out: an output bias and capped logits (refused at loading).
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ import torch
 from torch import Tensor
 
 CHUNK_BYTES = 32 * 1024 * 1024
-"""Size of one copy of a chunk of float32 logits; one copy lives at a time, two in half precision."""
+"""Size of one copy of a chunk of float32 logits; one copy exists at a time, two in half precision."""
 
 
 def chunk_rows(vocabulary: int) -> int:
-    """Return how many rows of logits are made at a time."""
+    """Return how many rows of logits are computed at a time."""
     return max(1, CHUNK_BYTES // (4 * vocabulary))
 
 
@@ -45,7 +44,7 @@ class _TokenLogprobs(torch.autograd.Function):
         hidden, weight, targets, norms = ctx.saved_tensors
         rows = ctx.rows
         to_hidden = torch.empty_like(hidden)
-        # Summed in float32: in bfloat16 hundreds of small chunks would be lost in a big sum.
+        # Summed in float32: in bfloat16 hundreds of small chunks would be lost in a large sum.
         to_weight = torch.zeros_like(weight, dtype=norms.dtype) if ctx.needs_input_grad[1] else None
         chunk = _chunk_buffer(hidden, weight, rows)
         for at in range(0, len(hidden), rows):
@@ -62,13 +61,13 @@ class _TokenLogprobs(torch.autograd.Function):
 
 
 def _chunk_buffer(hidden: Tensor, weight: Tensor, rows: int) -> Tensor:
-    """One buffer for every chunk: freeing and taking such sizes again and again makes the heap grow."""
+    """One buffer for all chunks: allocating such sizes repeatedly makes the heap grow."""
     wide = torch.promote_types(weight.dtype, torch.float32)
     return torch.empty(min(rows, len(hidden)), weight.shape[0], dtype=wide, device=weight.device)
 
 
 def _logits(hidden: Tensor, weight: Tensor, temperature: float, chunk: Tensor) -> Tensor:
-    """Write h W^T / T into the buffer and return the rows that were written."""
+    """Write h W^T / T into the buffer and return the rows written."""
     out = chunk[: len(hidden)]
     if out.dtype == weight.dtype:
         torch.mm(hidden, weight.T, out=out)

@@ -1,8 +1,8 @@
-"""What is trained: a LoRA adapter on all linear layers (peft), or every weight of a tiny model.
+"""The trained part: a LoRA adapter on all linear layers (peft), or every weight of a tiny model.
 
-The base weights stay what they were: LoRA never touches them, and full training keeps a copy to answer as the
-base and to go back to. Files are peft's own (adapter_model.safetensors, adapter_config.json) for LoRA,
-weights.safetensors for full training. Left out: adapters on embeddings and on the output layer, dropout.
+The base weights are preserved: LoRA never changes them, and full training keeps a copy for answers of the base and for
+a reset. Files are peft's own (adapter_model.safetensors, adapter_config.json) for LoRA, weights.safetensors for full
+training. Left out: adapters on embeddings and on the output layer, dropout.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Policy:
         return isinstance(self.causal, BareLlama)
 
     def changed(self) -> None:
-        """Say that the weights are no longer what they were (copies made from them are stale)."""
+        """Note that the weights changed, so copies made from them are outdated."""
         self.version += 1
 
     def output_weight(self) -> Tensor:
@@ -62,7 +62,7 @@ class Policy:
 
     @contextmanager
     def as_base(self) -> Iterator[None]:
-        """Inside, the model's own weights are those of the untrained base; beside an adapter they are so anyway."""
+        """Inside, the model's own weights are those of the untrained base. With an adapter they always are."""
         self._swap()
         try:
             yield
@@ -70,7 +70,7 @@ class Policy:
             self._swap()
 
     def reset(self) -> None:
-        """Go back to the untrained start."""
+        """Return to the untrained start."""
         self.take(self._start)
 
     def save(self, folder: Path) -> list[str]:
@@ -81,7 +81,7 @@ class Policy:
         if isinstance(self.causal, BareLlama):
             self._save_bare(self.causal, folder)
         else:
-            # Whether embeddings changed is asked of the network otherwise.
+            # Otherwise the network is asked whether embeddings changed.
             self.model.save_pretrained(folder, save_embedding_layers=False)
             (folder / "README.md").unlink(missing_ok=True)  # peft's empty model card
         return [ADAPTER_FILE, "adapter_config.json"]
@@ -93,19 +93,19 @@ class Policy:
         (folder / "adapter_config.json").write_text(text, encoding="utf-8")
 
     def in_modules(self, model: Any) -> Any:
-        """This policy's model, with what was learned, in transformers' and peft's modules; `model`: the base as
+        """This policy's model, with what it learned, in transformers' and peft's modules. `model`: the base as
         transformers loads it."""
         policy = Policy(model, self.settings)
         policy.take(self.trainable())
         return policy.model
 
     def load(self, folder: Path) -> None:
-        """Take over what `save` wrote; raises CheckpointError where it is damaged or does not fit."""
+        """Load what `save` wrote. Raises CheckpointError if it is damaged or does not fit."""
         name = WEIGHTS_FILE if self.method == "full" else ADAPTER_FILE
         self.take({self._own_name(key): value for key, value in read_tensors(folder / name).items()})
 
     def _own_name(self, saved: str) -> str:
-        """peft leaves the adapter's name out of the names in its files."""
+        """peft omits the adapter's name from the names in its files."""
         if self.method == "full":
             return saved
         for part in (".lora_A.", ".lora_B."):
@@ -113,7 +113,7 @@ class Policy:
         return saved
 
     def take(self, values: Mapping[str, Tensor]) -> None:
-        """Set the trained part; raises CheckpointError where it does not fit."""
+        """Set the trained part. Raises CheckpointError if it does not fit."""
         mine = self.trainable()
         check_fit({name: p.shape for name, p in mine.items()}, values)
         with torch.no_grad():
@@ -128,7 +128,7 @@ class Policy:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """Read a safetensors file of a checkpoint; raises CheckpointError."""
+    """Read a safetensors file of a checkpoint. Raises CheckpointError."""
     try:
         return load_file(path)
     except (OSError, SafetensorError) as error:
@@ -167,8 +167,8 @@ def _with_adapter(model: Any, settings: TrainerSettings) -> Any:
 
 @contextmanager
 def _seeded(seed: int, model: Any) -> Iterator[None]:
-    """Inside, the global generators, from which an adapter's start is drawn, are seeded ones: the processor's and that
-    of the card that holds the model. torch would take those of all cards, and wake up cards that nobody computes on."""
+    """Inside, the global random generators (of the processor and the model's card) are seeded, because an adapter's
+    initial values come from them. torch's own helper would include all cards and wake up unused ones."""
     device = next(model.parameters()).device
     with torch.random.fork_rng([] if device.type == "cpu" else [device], device_type=device.type):
         torch.manual_seed(seed)

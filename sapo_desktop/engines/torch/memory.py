@@ -1,4 +1,4 @@
-"""Running out of memory, told the same way whatever allocator says it."""
+"""Recognises out-of-memory errors of every allocator, and frees memory."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _OWN_MAPPING = 512 * 1024
 _GLIBC_MOST = 32 * 1024 * 1024
 
 _SIGNS = (
-    os.strerror(errno.ENOMEM).lower(),  # whatever maps a file
+    os.strerror(errno.ENOMEM).lower(),  # mapping a file
     "can't allocate memory",  # torch's allocator on a processor
     "not enough memory: you tried to allocate",  # the same on Windows
     "could not create a primitive",  # oneDNN
     "mps backend out of memory",
-    "cuda error: out of memory",  # the driver, where torch's own allocator was not asked
+    "cuda error: out of memory",  # the driver, if torch's own allocator was not involved
     "status_alloc_failed",  # cuBLAS and cuDNN
     "error 1455",  # Windows, mapping a file: its paging file is too small
 )
-"""What a message of those says that raise plain errors, in lower case: it is the only sign."""
+"""Texts of plain errors, in lower case: nothing else identifies them."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Say whether an error means that an allocation failed (on a processor or a card, of a mapped file, in Python)."""
+    """Whether an error means that an allocation failed (on a processor or card, of a mapped file, in Python)."""
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
@@ -41,7 +41,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def release_memory() -> None:
-    """Give back what a failed attempt left behind, before a smaller one."""
+    """Free what a failed attempt left behind, before a smaller one."""
     gc.collect()
     return_freed_memory()
     if torch.backends.mps.is_available():
@@ -49,18 +49,18 @@ def release_memory() -> None:
 
 
 def bound_card(most: int) -> None:
-    """Let tensors take at most `most` bytes of the graphics card's memory from now on, 0: as much as there is; above
-    it an allocation fails as on a full card. What CUDA takes for itself comes on top: the caller leaves room for it."""
+    """Limit tensors to `most` bytes of the graphics card's memory from now on (0: unlimited); beyond it, allocations
+    fail as on a full card. CUDA's own memory comes on top: the caller leaves room for it."""
     whole = torch.cuda.get_device_properties(0).total_memory
     torch.cuda.set_per_process_memory_fraction(min(1.0, most / whole) if most else 1.0)
 
 
 def return_freed_memory() -> None:
-    """Hand freed heap back to the system where the C library can (glibc), which takes about a millisecond, and a
-    card's freed memory to the card, where one is computed on.
+    """Return freed heap memory to the system if the C library can (glibc, about a millisecond), and a card's freed
+    memory to the card.
 
-    Micro-batches of ever different shapes leave holes in glibc's heap, and a process that trains for days grows by
-    some megabytes a round without this. On a card, what recorded steps had is of use to nothing else.
+    Micro-batches of changing shapes leave holes in glibc's heap; without this, a process that trains for days grows by
+    megabytes per round. On a card, nothing else can use the memory of recorded steps.
     """
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         torch.cuda.empty_cache()
@@ -71,12 +71,12 @@ def return_freed_memory() -> None:
 
 @contextlib.contextmanager
 def without_holes() -> Iterator[None]:
-    """Inside, glibc maps every block of half a megabyte and more by itself and gives it back when it is freed.
+    """Inside, glibc maps every block of half a megabyte and more separately and returns it when freed.
 
-    glibc cannot hand an aligned block that was freed to the next request of the same size, so the tensors that come and
-    go between those that the backward pass needs leave holes: a step took up to twice the memory of what it kept.
-    Mapping costs page faults, about a fifth of a step's CPU time on a model of 135M parameters and less on larger ones;
-    small models are better off with the holes.
+    glibc cannot reuse a freed aligned block for the next request of the same size. Temporary tensors between those that
+    the backward pass needs therefore leave holes: a step took up to twice the memory of what it kept. Mapping costs
+    page faults: about a fifth of a step's CPU time with 135M parameters, less with more. Small models are better off
+    with the holes.
     """
     set_option = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if set_option is None:

@@ -1,9 +1,8 @@
-"""A second of products, to learn which number format this processor multiplies faster in.
+"""Measures for a second which number format this processor multiplies faster in.
 
-What decides are the two products of a round: with as many rows as answers are under way, and with a micro-batch of
-tokens. Both formats take turns, so that what else the computer does meanwhile hits both, and the best try of each
-counts. The matrix grows only until a product takes long enough to be measured, each time it is tried: where a format is
-emulated, one of a model's own size could take many seconds.
+The two products of a round decide: with as many rows as concurrent answers, and with a micro-batch of tokens. Both
+formats take turns, so that other load affects both, and the best try of each counts. The matrix grows only until a
+product takes long enough to measure, because in an emulated format one of a model's own size could take many seconds.
 """
 
 from __future__ import annotations
@@ -26,25 +25,25 @@ GENERATING_ROWS = 72
 LEARNING_ROWS = 512
 """As in trainer.py: tokens of a micro-batch on a processor."""
 MOST_SECONDS = 0.8
-"""Of all products together; finding the size overruns it where a format is very slow, by less than as much again."""
+"""For all products. Finding the size takes longer if a format is very slow, by less than as much again."""
 MOST_COLUMNS_TIMES_HIDDEN = 2**24
-"""Numbers of the matrix: 100 MB in both formats."""
+"""Numbers in the matrix: 100 MB in both formats."""
 _FIRST_COLUMNS = 32
 _LONG_ENOUGH = 0.02
 """Seconds of one product in each format."""
 _LOOKS = 3
-"""Tries of one size before it counts as long enough: the first is cold, and another program may be in the way."""
+"""Tries of one size before it counts as long enough: the first is cold, and another program may interfere."""
 _LEAST_TRIES, _MOST_TRIES = 2, 1000
 
 TimedProduct = Callable[[Format, int, int], float]
-"""Multiply once: format, rows, columns -> seconds."""
+"""Multiplies once: format, rows, columns -> seconds."""
 CLOCK = time.perf_counter if sys.platform == "win32" else time.thread_time
-"""Of this thread alone, so that other programs do not count; what Windows has for it ticks too slowly."""
+"""The clock of this thread alone, so that other programs do not count; on Windows it is too coarse."""
 
 
 @torch.inference_mode()
 def measure(hidden: int, widest: int) -> ProductTimes:
-    """Measure this processor with one thread: several wait for each other wherever a program is in the way of one."""
+    """Measure this processor with one thread; several would wait for each other if a program disturbs one."""
 
     @functools.lru_cache(maxsize=len(FORMATS))
     def factors(format: Format, rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -74,7 +73,7 @@ def time_products(hidden: int, widest: int, timed: TimedProduct) -> ProductTimes
 
 
 def _race(rows: int, widest: int, timed: TimedProduct) -> dict[Format, float]:
-    """Seconds a row and column, in each format."""
+    """Seconds per row and column, in each format."""
     columns = min(_FIRST_COLUMNS, widest)
     spent, looks = 0.0, 0
     while columns < widest and looks < _LOOKS and spent < MOST_SECONDS / 2:
@@ -90,7 +89,7 @@ def _race(rows: int, widest: int, timed: TimedProduct) -> dict[Format, float]:
             best[format] = min(best[format], seconds)
         if spent >= MOST_SECONDS / 2 and number + 1 >= _LEAST_TRIES:
             break
-    # A clock too coarse to see a product sees no difference either.
+    # A clock too coarse to measure a product shows no difference either.
     return {format: max(seconds, 1e-9) / (rows * columns) for format, seconds in best.items()}
 
 

@@ -1,9 +1,9 @@
 """The engine as its host process sees it: one request in, one reply out.
 
-Generator and trainer are one object over one model. The host sets `cancelled` when a cancel arrives;
-generation looks at it every step, training every micro-batch, and HostCancelled rises. At the same moments a person's
-question is answered that came meanwhile: afterwards the weights are what they were, to the bit, and the work goes on.
-Everything that is wrong with a request rises as an error of core/errors.py.
+Generator and trainer are one object with one model. The host sets `cancelled` when a cancel arrives; generation checks
+it at every step, training at every micro-batch, and HostCancelled is raised. At the same points a person's question can
+be answered; afterwards the weights are the same, to the bit, and the work continues. Every problem with a request is
+raised as an error of core/errors.py.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _MOST_ON_CPU = 64
 """Sequences at once: beyond that a CPU only waits for its memory."""
 
 _LOOK_SECONDS = 0.05
-"""Between two looks whether somebody wants something while answers are waited for."""
+"""Interval of the checks for other requests while waiting for answers."""
 
 PROMPT_TOKENS_AT_ONCE = 4096
-"""Of models that are packed: fewer questions at once where they are long, since the cache grows with them."""
+"""For packed models: fewer questions at once if they are long, since the cache grows with them."""
 
 
 class TorchEngine:
@@ -84,10 +84,10 @@ class TorchEngine:
         return self.lm.words
 
     def close(self) -> None:
-        """Nothing to do: its memory goes with the last reference to it."""
+        """Nothing to do: its memory is freed with the last reference to it."""
 
     def check_numbers(self) -> None:
-        """Refuse weights, or what they predict after a question, that are no numbers: it would go on answering by them.
+        """Refuse weights or predictions that are not numbers, since it would keep answering with them.
 
         Raises:
             ModelError: there are some.
@@ -129,14 +129,14 @@ class TorchEngine:
 
     @property
     def answers_beside(self) -> bool:
-        """Whether what answers can be a snapshot of what learns: packed weights are, and an adapter beside fixed ones;
-        two threads or more are allowed."""
+        """Whether it can answer with a snapshot while it learns. That needs packed weights, or an adapter next to
+        fixed ones, and at least two threads."""
         return (is_packed(self.lm.model) or self.policy.method == "lora") and self.threads > 1
 
     def step(self, batch: Sequence[TrainingSequence], beside: p.Generate | None = None) -> p.Stepped:
-        """Take a step; meanwhile answer, with the adapter as it was before, by half of the threads. Where that
-        fails, as for want of memory, nothing is answered, and who asks in its turn is told: the step counts. A cancel
-        that comes after the step ends the answers alone."""
+        """Take a step; meanwhile, half of the threads answer with the adapter from before. If answering fails, for
+        example for lack of memory, the step still counts and there are no answers; a later request for them gets the
+        error. A cancel after the step only ends the answers."""
         if beside is None or not self.answers_beside:
             return p.Stepped(report=self.trainer.step(batch))
         began = time.monotonic()
@@ -163,7 +163,7 @@ class TorchEngine:
         return p.Stepped(report=report, beside=msgspec.structs.replace(made, off_policy=True))
 
     def _answer_apart(self, job: GenerationJob, start: Start, threads: int, ended: threading.Event) -> Answers | None:
-        """In a thread of its own, with weights that nobody changes meanwhile; None where it fails or was ended."""
+        """Answer in a separate thread, with weights that do not change; None if that fails or is cancelled."""
         torch.set_num_threads(threads)
         try:
             return generate(job, start, self.lm.device, GenerationMonitor(should_stop=ended.is_set))
@@ -175,7 +175,7 @@ class TorchEngine:
 
     def _generated(self, request: p.Generate, job: GenerationJob, answers: Answers, began: float) -> p.Generated:
         if job.total and answers.batch < min(self._batch or job.total, job.total):
-            self._batch = answers.batch  # what did not fit once is not tried every round
+            self._batch = answers.batch  # a size that did not fit is not tried again every round
         return p.Generated(
             prompt_tokens=[list(prompt) for prompt in job.prompts],
             completions=answers.completions(request.answers, self.lm.words.text, self.lm.words.end_token),
@@ -185,7 +185,7 @@ class TorchEngine:
         )
 
     def job(self, prompts: Sequence[list[int]], answers: int, sampling: Sampling) -> GenerationJob:
-        """What is to be answered, with as much at once as this engine takes."""
+        """The generation job, with as much at once as this engine allows."""
         tokens = PROMPT_TOKENS_AT_ONCE if is_packed(self.lm.model) else 0
         return GenerationJob(
             prompts,
@@ -206,7 +206,7 @@ class TorchEngine:
         self.trainer.configure(request.learning_rate, request.micro_batch)
 
     def export(self, request: p.Export, should_stop: Callable[[], bool] = lambda: False) -> list[str]:
-        """Write the weights for use elsewhere."""
+        """Export the weights for use elsewhere."""
         from sapo_desktop.engines.exporting.export import export
 
         with self.trainer.averaged():
@@ -233,7 +233,7 @@ class TorchEngine:
         return generate(job, self.starter(base), self.lm.device, watch)
 
     def starter(self, base: bool) -> Start:
-        """Return what begins a batch of answers, with the weights as they are now or with the base's."""
+        """Return the function that starts a batch of answers, with the current weights or the base's."""
         wanted = 0 if base else self.policy.version
         held = self._packed.get(base)
         if held is None or held[0] != wanted:
@@ -259,14 +259,14 @@ def _unloaded(request: Request) -> p.EngineReply | None:
 
 
 def _aside(engine: TorchEngine, request: p.Generate, progress: p.Progress, should_stop: ShouldStop) -> p.Generated:
-    with torch.inference_mode(False), torch.no_grad():  # what is made here outlives the step that it comes between
+    with torch.inference_mode(False), torch.no_grad():  # tensors made here outlive the step in between
         return engine.generate(request, progress, should_stop)
 
 
 def _work(engine: TorchEngine, request: Request, progress: p.Progress, service: Torch) -> p.EngineReply:
     match request:
         case p.Generate():
-            # While the weights themselves are the base's, nothing else can be answered.
+            # While the weights are temporarily the base's, nothing else can be answered.
             switched = request.base and engine.policy.method == "full"
             return engine.generate(request, progress, service.cancelled.is_set if switched else service.stopped)
         case p.Step():
@@ -291,7 +291,7 @@ def _work(engine: TorchEngine, request: Request, progress: p.Progress, service: 
                 write_trained(engine.lm, engine.policy, Path(request.file), folder)
             return p.Done()
         case p.Export():
-            # Nothing is answered between: the weights are the average's meanwhile.
+            # No answers in between: the weights are temporarily the average's.
             return p.Done(files=engine.export(request, service.cancelled.is_set))
     raise cannot(request)
 

@@ -1,11 +1,9 @@
 """A trainer on disk: adapter or weights, optimiser and counters, in safetensors and JSON; nothing is pickled.
 
-The adapter's own file has the average of its recent selves, which is what answers and what others are given; the
-weights that go on learning lie beside it.
-
-No random state is kept because there is none: starts, draws and orders all come from seeds that the caller
-names. Learning rate and other settings are not taken from the files: the caller loads the engine with those
-that hold.
+The adapter's own file has the average of the recent weights, which answers questions and is exported. The live weights
+are stored next to it. There is no random state to keep: initial values, draws and orders all come from seeds that the
+caller names. Learning rate and other settings are not read from the files: the caller loads the engine with the current
+ones.
 """
 
 from __future__ import annotations
@@ -31,25 +29,25 @@ STATE_VERSION = 1
 
 
 class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
-    """What trainer.json says."""
+    """The content of trainer.json."""
 
     version: int = STATE_VERSION
     method: str
     steps: int
-    """Optimiser steps behind the weights: what the learning rate's decay counts."""
+    """Optimiser steps behind the weights; the learning rate's decay counts these."""
     adam: int | None = None
-    """Of these, the ones that the moments remember: fewer after a roll-back. None: all of them."""
+    """Those included in the moments: fewer after a roll-back. None: all of them."""
     dtype: str = ""
-    """Number format in which a processor computed it, and the worker has a resumed run computed there; empty: it was a
-    card, where the format follows from what fits, or this was not written down yet."""
+    """Number format of a trainer on a processor, in which the worker resumes the run. Empty: it was a card, whose
+    format follows from what fits, or an older version."""
 
 
 def save_trainer(trainer: GrpoTrainer, folder: Path, *, averaged: bool = True) -> list[str]:
-    """Write everything that a later `restore_trainer` needs to go on bit for bit; return the files' names. Without
-    `averaged` the adapter's file has what learns now: for a generator that answers in rounds.
+    """Write everything that `restore_trainer` needs to continue bit for bit; return the files' names. Without
+    `averaged`, the adapter's file has the live weights, for a generator that answers in rounds.
 
     Raises:
-        NotWritten: the folder takes no more (disk full, say); the trainer goes on as it is.
+        NotWritten: the folder cannot be written (for example, disk full); the trainer is unaffected.
     """
     try:
         return _save(trainer, folder, averaged)
@@ -80,8 +78,8 @@ def _save(trainer: GrpoTrainer, folder: Path, averaged: bool) -> list[str]:
 
 
 def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = False) -> None:
-    """Take over what `save_trainer` wrote, its count of steps too; raises CheckpointError and changes nothing where it
-    does not fit. `weights_only`: on from the average, with a fresh optimiser."""
+    """Load what `save_trainer` wrote, including its count of steps. Raises CheckpointError and changes nothing if it
+    does not fit. `weights_only`: continue from the average, with a fresh optimiser."""
     state = _read_state(folder)
     if state.method != trainer.policy.method:
         raise CheckpointError(
@@ -93,7 +91,7 @@ def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = Fal
     parameters = trainer.policy.trainable()
     moments = read_tensors(folder / OPTIMISER_FILE)
     check_fit({f"{kind}.{n}": p.shape for kind in ("exp_avg", "exp_avg_sq") for n, p in parameters.items()}, moments)
-    # Checkpoints of a version before have no average: their adapter is the live one.
+    # Checkpoints of an earlier version have no average: their adapter is the live one.
     live = read_tensors(folder / LIVE_FILE) if (folder / LIVE_FILE).exists() and not weights_only else {}
     if live:
         check_fit({name: p.shape for name, p in parameters.items()}, live)
@@ -115,7 +113,7 @@ def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = Fal
 
 
 def reset_trainer(trainer: GrpoTrainer) -> None:
-    """Go back to the untrained start, optimiser included."""
+    """Return to the untrained start, including the optimiser."""
     trainer.policy.reset()
     trainer.begin_average()
     trainer.optimiser = trainer.fresh_optimiser()

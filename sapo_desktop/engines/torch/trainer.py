@@ -1,11 +1,10 @@
-"""One training step: from marked answers to changed weights.
+"""One training step: from scored answers to changed weights.
 
-Reads top to bottom: which answers can teach anything, their log-probabilities, the loss of `grpo.py`,
-gradients added up over micro-batches, one clipped Adam step; `updates` of them where asked. The
-log-probabilities before the step are those of the first update's own forward pass (nothing has changed yet),
-so they cost nothing extra and the first ratio is exactly 1. Out of memory halves the micro-batch and repeats
-the update from unchanged weights. Adam as in the paper: no weight decay. Nothing here draws a random number:
-the adapter's start comes from a seed.
+Reads top to bottom: which answers can teach anything, their log-probabilities, the loss of `grpo.py`, gradients added
+up over micro-batches, one clipped Adam step, repeated for `updates`. The log-probabilities before the step are those of
+the first update's own forward pass (nothing has changed yet), so they cost nothing extra and the first ratio is exactly
+1. Running out of memory halves the micro-batch and repeats the update from unchanged weights. Adam as in the paper: no
+weight decay. Nothing here draws a random number: the adapter's initial values come from a seed.
 """
 
 from __future__ import annotations
@@ -31,21 +30,21 @@ from sapo_desktop.engines.torch.lora import Policy
 from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory, return_freed_memory, without_holes
 
 AVERAGED = 0.97
-"""What the average keeps of itself at every step: it is that of some thirty steps. The gradients of a few groups are
-mostly noise, which the weights follow more than their average does."""
+"""The average's decay per step, so that it covers about thirty steps. The gradients of a few groups are mostly
+noise, which affects the weights more than their average."""
 CPU_TOKENS = 512
-"""Inputs of a micro-batch on a processor: more at once is no faster there, and what the
-backward pass needs grows with them."""
+"""Inputs of a micro-batch on a processor: more at once is no faster there, and the backward pass needs memory in
+proportion."""
 
 
 @dataclass
 class Update:
-    """What one optimiser step saw."""
+    """The result of one optimiser step."""
 
     loss: float = 0.0
     clipped: int = 0
     left_out: list[int] = field(default_factory=list)
-    """Places in the batch of peers' answers that weigh nothing (`reach`)."""
+    """Indices in the batch of peers' answers with weight 0 (`reach`)."""
     grad_norm: float = 0.0
     """0: no step was taken."""
 
@@ -59,10 +58,10 @@ class GrpoTrainer:
         self.device = device
         self.should_stop: Callable[[], bool] = lambda: False
         self.steps = 0
-        """Optimiser steps behind the weights as they are; of a restored checkpoint, those behind that one."""
+        """Optimiser steps behind the current weights, including those before a restored checkpoint."""
         self.optimiser = self.fresh_optimiser()
         self.average: dict[str, Tensor] = {}
-        """Of the trained weights, float32."""
+        """Average of the trained weights, float32."""
         self.begin_average()
 
     def fresh_optimiser(self) -> Adam:
@@ -70,12 +69,13 @@ class GrpoTrainer:
         return Adam(list(self.policy.trainable().values()), self.settings.learning_rate)
 
     def begin_average(self) -> None:
-        """From the weights as they are."""
+        """Start the average from the current weights."""
         self.average = {name: p.detach().float().clone() for name, p in self.policy.trainable().items()}
 
     @contextlib.contextmanager
     def averaged(self) -> Iterator[None]:
-        """Inside, the policy is the average of its recent selves: what is scored, asked, saved for others, exported."""
+        """Inside, the policy is the average of its recent weights, which is what is scored, asked, saved for others
+        and exported."""
         live = {name: p.detach().clone() for name, p in self.policy.trainable().items()}
         self.policy.take(self.average)
         try:
@@ -92,8 +92,8 @@ class GrpoTrainer:
             self.settings = msgspec.structs.replace(self.settings, micro_batch=micro_batch)
 
     def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
-        """Learn from the batch; raises HostCancelled (weights unchanged if before the first update's end) and
-        OutOfMemory when a single sequence does not fit."""
+        """Learn from the batch. Raises HostCancelled (weights unchanged if before the first update's end) and
+        OutOfMemory if not even a single sequence fits."""
         began = time.monotonic()
         tokens = sum(len(s.tokens) for s in batch)
         teaching = [i for i, s in enumerate(batch) if s.tokens and s.advantage]
@@ -106,7 +106,7 @@ class GrpoTrainer:
                 latest = self._update(batch, teaching, tokens, old)
                 left_out = len(latest.left_out)
                 if not latest.grad_norm:
-                    break  # and the next one would see the same
+                    break  # and the next update would be the same
                 update = latest
         return_freed_memory()
         if not update.grad_norm:
@@ -130,8 +130,8 @@ class GrpoTrainer:
     def _update(
         self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, old: dict[int, Tensor]
     ) -> Update:
-        """Take one optimiser step, in ever smaller micro-batches until one fits; none where there is no gradient, along
-        which Adam would go on by its memory alone."""
+        """Take one optimiser step, in ever smaller micro-batches until one fits. None if there is no gradient, since
+        Adam would then move by its memory alone."""
         while True:
             self.optimiser.zero_grad()
             try:
@@ -157,14 +157,14 @@ class GrpoTrainer:
         self.steps += 1
         self.optimiser.zero_grad()
         self.policy.changed()
-        # Of the first steps later ones count more (Shamir and Zhang, arXiv 1212.1824, with eta 2): the start is
-        # forgotten with the third power of their number, where a full average would lag behind by its own length.
+        # Later steps count more (Shamir and Zhang, arXiv 1212.1824, with eta 2). The start fades with the third power
+        # of the number of steps; a full average would lag behind by its own length.
         for name, parameter in self.policy.trainable().items():
             self.average[name].lerp_(parameter.detach().float(), max(1 - AVERAGED, 3 / (self.steps + 3)))
         return update
 
     def _ask_for_less(self, sequences: int) -> bool:
-        """Halve the micro-batch, at last keep nothing between the passes; False where that is so already."""
+        """Halve the micro-batch, finally keep nothing between the passes; False if that is already so."""
         if self.settings.micro_batch > 1:
             self.configure(None, max(1, min(self.settings.micro_batch, sequences) // 2))
         elif not self.settings.recompute:
@@ -176,13 +176,16 @@ class GrpoTrainer:
     def accumulate(
         self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, known: dict[int, Tensor]
     ) -> Update:
-        """Add up the gradients of all micro-batches; `teaching` names the sequences that have any (an advantage of 0
-        only counts in the normaliser), `tokens` counts those of the whole batch, `known` keeps each sequence's
-        log-probabilities [answer tokens] of before the step, from one update to the next.
+        """Add up the gradients of all micro-batches.
 
-        What `reach` leaves out does not count in the normaliser, as external answers of advantage 0 do not
-        (learning/mixing.py): else who sends long right answers with one odd word in each would thin out what everybody
-        else's teach. Which these are is known once all were read, so the sum is scaled at the end."""
+        `teaching` names the sequences that have any (an advantage of 0 only counts in the normaliser), `tokens` counts
+        those of the whole batch, and `known` keeps each sequence's log-probabilities [answer tokens] from before the
+        step, across updates.
+
+        Answers that `reach` leaves out do not count in the normaliser, like external answers of advantage 0
+        (learning/mixing.py). Otherwise a peer that sends long right answers with one odd word in each would dilute
+        everything else. They are known only after all were read, so the sum is scaled at the end.
+        """
         update = Update()
         clip = Clip(self.settings.clip_low, self.settings.clip_high)
         for part in self.parts(batch, teaching):
@@ -212,8 +215,8 @@ class GrpoTrainer:
         update.loss *= by
 
     def _weights(self, batch: Sequence[TrainingSequence], part: MicroBatch, old: Tensor) -> Tensor | None:
-        """Return what each token counts [N]: truncated importance weights where the sampler was not the trainer's own
-        model, `reach` where a peer wrote it, else 1; None where all are 1."""
+        """Return the weight of each token [N]: truncated importance weights if the sampler was not the trainer's own
+        model, `reach` if a peer wrote it, else 1. None if all are 1."""
         sequences = [batch[place] for place in part.sequences]
         if not any(s.least or s.sampler_logprobs is not None for s in sequences):
             return None
@@ -226,12 +229,12 @@ class GrpoTrainer:
         if sequence.sampler_logprobs is None:
             return torch.ones_like(old)
         sampled = torch.tensor(sequence.sampler_logprobs, dtype=old.dtype, device=old.device)
-        weights = torch.ones_like(old)  # an end that was put there was drawn by no sampler
+        weights = torch.ones_like(old)  # no sampler drew an appended end
         weights[: len(sampled)] = importance_weights(old[: len(sampled)], sampled, self.settings.importance_cap)
         return weights
 
     def parts(self, batch: Sequence[TrainingSequence], teaching: Sequence[int]) -> list[MicroBatch]:
-        """Cut what `teaching` names into micro-batches."""
+        """Split what `teaching` names into micro-batches."""
         tokens = CPU_TOKENS if self.device.type == "cpu" else 0
         return packed_batches(batch, teaching, self.settings.micro_batch, self.device, tokens)
 
@@ -250,9 +253,9 @@ class GrpoTrainer:
 
 
 def _recall(known: dict[int, Tensor], part: MicroBatch, logprobs: Tensor) -> Tensor:
-    """Return the log-probabilities [N] noted for these sequences; the first to come are the ones noted.
+    """Return the log-probabilities [N] noted for these sequences; the first ones noted count.
 
-    By sequence, not by micro-batch, so that halving after out of memory finds them again.
+    By sequence, not by micro-batch, so that halving after running out of memory finds them again.
     """
     for place, values in zip(part.sequences, torch.split(logprobs.detach(), part.lengths), strict=True):
         known.setdefault(place, values)

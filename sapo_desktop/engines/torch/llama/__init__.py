@@ -1,1 +1,1 @@
-"""Llama, Qwen2, Qwen3 and SmolLM3 written out."""
+"""Explicit forward passes of Llama, Qwen2, Qwen3 and SmolLM3."""

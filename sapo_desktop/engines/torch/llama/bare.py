@@ -1,9 +1,9 @@
-"""A small Llama as weights alone, and its LoRA adapter, under the names that transformers and peft give them.
+"""A small Llama as weights alone, and its LoRA adapter, under transformers' and peft's names.
 
-The written-out passes of `passes.py` need the weights and nothing else; transformers' modelling code and peft, which
-load torch's compiler with them, are 120 MB of memory and seconds of start-up. Folders, checkpoints and the adapter's
-start are the same, bit for bit. Exports go through the real libraries (`in_modules` of `lora.py`). Left out: every kind
-that is not a plain Llama in one file; `load_bare` returns None for it, and transformers takes it or says what is wrong.
+The explicit passes of `passes.py` need only the weights. transformers' modelling code and peft import torch's compiler,
+which costs 120 MB of memory and seconds of startup. Folders, checkpoints and the adapter's initial values are the same,
+bit for bit. Exports use the real libraries (`in_modules` of `lora.py`). For anything but a plain Llama in one file,
+`load_bare` returns None, and transformers loads it or explains what is wrong.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from torch import Tensor, nn
 
 WEIGHTS = "model.safetensors"
 ADAPTER = "default"
-"""As peft names the one adapter."""
+"""peft's name of the single adapter."""
 PREFIX = "base_model.model."
-"""What peft puts before the model's own names."""
+"""peft's prefix of the model's own names."""
 _ADAPTED = {"self_attn": ("q_proj", "k_proj", "v_proj", "o_proj"), "mlp": ("gate_proj", "up_proj", "down_proj")}
 
 
 class Rope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Plain rotary positions."""
+    """Plain rotary embedding."""
 
     rope_theta: float
     rope_type: Literal["default"] = "default"
 
 
 class BareConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """What config.json must say; fields of type None are those that would make it another kind of model."""
+    """The supported config.json; fields of type None would make it a different kind of model if set."""
 
     model_type: Literal["llama"]
     hidden_act: Literal["silu"]
@@ -58,7 +58,7 @@ class BareConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BareLlama(nn.Module):
-    """The weights; nothing here computes but the rotary positions."""
+    """The weights. Nothing here computes, except the rotary positions."""
 
     def __init__(self, config: BareConfig, folder: Path) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class _Layer(nn.Module):
         super().__init__()
         d, f = config.hidden_size, config.intermediate_size
         query, key = config.num_attention_heads * config.head_dim, config.num_key_value_heads * config.head_dim
-        # In transformers' order: by it peft's start draws its numbers.
+        # In transformers' order, in which peft draws the adapter's initial values.
         self.self_attn = nn.ModuleDict(
             {"q_proj": _Weight(query, d), "k_proj": _Weight(key, d), "v_proj": _Weight(key, d)}
             | {"o_proj": _Weight(d, query)}
@@ -97,7 +97,7 @@ class _Layer(nn.Module):
 
 
 class _Weight(nn.Module):
-    """One weight that is yet to be read. Not torch's own classes: to fill theirs with a start loads the compiler."""
+    """One weight that is loaded later. Not torch's own class, because its initialisation imports the compiler."""
 
     bias: None = None
     padding_idx: int | None = None
@@ -120,7 +120,7 @@ class _Rotary:
 
 
 class AdaptedLinear(nn.Module):
-    """A linear layer and its LoRA factors, with the attributes that peft's has."""
+    """A linear layer and its LoRA factors, with the attributes of peft's layer."""
 
     bias: None = None
 
@@ -128,7 +128,7 @@ class AdaptedLinear(nn.Module):
         super().__init__()
         self.base_layer = base
         outputs, inputs = base.weight.shape
-        # As in peft, layer by layer: both factors draw a start, A draws another, B is zero.
+        # As in peft, layer by layer: both factors are initialised, then A again, and B is zero.
         A, B = nn.Linear(inputs, rank, bias=False), nn.Linear(rank, outputs, bias=False)
         nn.init.kaiming_uniform_(A.weight, a=math.sqrt(5))
         nn.init.zeros_(B.weight)
@@ -138,22 +138,22 @@ class AdaptedLinear(nn.Module):
 
 
 def load_bare(folder: Path, device: torch.device, most: int) -> BareLlama | None:
-    """The weights of a folder in float32, on `device`; None where it is no plain Llama of at most `most` parameters, or
-    not whole."""
+    """The weights of a folder in float32, on `device`; None if it is not a complete plain Llama of at most `most`
+    parameters."""
     try:
         config = msgspec.json.decode((folder / "config.json").read_bytes(), type=BareConfig)
         tensors = _read(folder / WEIGHTS, config, most)
         if tensors is None or config.attention_bias or config.mlp_bias:
             return None
         model = BareLlama(config, folder)
-        model.load_state_dict(tensors, assign=True)  # strict: names and shapes are those of the configuration
+        model.load_state_dict(tensors, assign=True)  # strict: names and shapes must match the configuration
     except (OSError, ValueError, RuntimeError, SafetensorError):
-        return None  # transformers finds out what is wrong, and there are words for that
+        return None  # transformers finds out what is wrong, and its error is explained elsewhere
     return model.to(device).eval()
 
 
 def _read(path: Path, config: BareConfig, most: int) -> dict[str, Tensor] | None:
-    """The tensors in float32; None where they are not as many as the layers ask for, or too large."""
+    """The tensors in float32; None if their number does not match the layers, or they are too large."""
     with safe_open(path, framework="pt") as file:
         names = list(file.keys())
         if len(names) != 9 * config.num_hidden_layers + (2 if config.tie_word_embeddings else 3):
@@ -164,7 +164,7 @@ def _read(path: Path, config: BareConfig, most: int) -> dict[str, Tensor] | None
 
 
 def with_bare_adapter(model: BareLlama, rank: int, alpha: int) -> nn.Module:
-    """Put an adapter on every linear layer but the output; return the tree whose names are peft's."""
+    """Add an adapter to every linear layer except the output; return the tree with peft's names."""
     model.requires_grad_(False)
     for layer in model.model.layers:
         for part, names in _ADAPTED.items():
@@ -175,7 +175,7 @@ def with_bare_adapter(model: BareLlama, rank: int, alpha: int) -> nn.Module:
 
 
 def factors_of(model: BareLlama) -> tuple[dict[str, Tensor], float]:
-    """The adapter as `gguf.write_adapter` takes it: factors by module, and their one scaling."""
+    """The adapter in the form of `gguf.write_adapter`: factors by module, and their one scaling."""
     ending = f".{ADAPTER}.weight"
     factors = {name.removesuffix(ending): factor for name, factor in model.named_parameters() if name.endswith(ending)}
     scaling = next(layer.scaling[ADAPTER] for layer in model.modules() if isinstance(layer, AdaptedLinear))
@@ -183,7 +183,7 @@ def factors_of(model: BareLlama) -> tuple[dict[str, Tensor], float]:
 
 
 def adapter_settings(model: BareLlama, rank: int, alpha: int) -> str:
-    """adapter_config.json, as peft and servers that take its adapters read it."""
+    """The content of adapter_config.json, as peft and servers that load its adapters read it."""
     values = {
         "base_model_name_or_path": str(model.folder),
         "bias": "none",

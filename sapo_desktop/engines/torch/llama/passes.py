@@ -1,11 +1,11 @@
-"""Llama, Qwen2, Qwen3, SmolLM3 written out: some fifteen tensor operations a layer, prompts read once for all answers.
+"""Llama, Qwen2, Qwen3 and SmolLM3 as explicit passes: about fifteen tensor operations per layer, prompts read once for
+all answers.
 
-On a model of a few million parameters most of a pass through transformers' modules (and peft's beside them)
-is Python and small operations; on any model, a module reads a prompt once for each answer, pads, and keeps several
-copies of what an adapter is given. Decoding (`decoding.py`) and training share what is here. Weights of small
-models are packed into new tensors with the adapter merged in; larger ones are used where they lie, the adapter beside
-them. Tests hold logits and gradients equal to transformers' and peft's. Left out: sliding windows, rotary scalings that
-depend on the length, dropout, any other architecture.
+With a few million parameters, most time in transformers' modules (and peft's) goes into Python and small operations.
+With any model, modules read a prompt once per answer, pad, and keep several copies of an adapter's input. Decoding
+(`decoding.py`) and training share this code. Weights of small models are packed into new tensors with the adapter
+merged in; larger ones are used in place, next to the adapter. Tests require logits and gradients equal to transformers'
+and peft's. Left out: sliding windows, rotary scalings that depend on the length, dropout, any other architecture.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from sapo_desktop.engines.torch.batches import Packed
 from sapo_desktop.engines.torch.rounded import whole
 
 SMALL = 64_000_000
-"""Parameters up to which weights are copied and packed; above it Python's share of the work is small."""
+"""Weights of models up to this size are copied and packed; in larger ones, Python's share of the time is small."""
 KINDS = {"llama", "qwen2", "qwen3", "smollm3"}
 
 
 class _Adapted(torch.autograd.Function):
-    """x W^T + (x A^T) B^T [N, out]: x [N, in], A [r, in], B [out, r]; W is fixed, and has B A in it where `merged`.
+    """x W^T + (x A^T) B^T [N, out]: x [N, in], A [r, in], B [out, r]; W is fixed, and includes B A if `merged`.
 
-    Gradients reach A and B without the gradient of W [out, in], a third of the work, ever being made; all that is kept
-    is x, which layers that read the same input share. A W in 8 bits, with its `scale`, is made whole in each pass.
+    Gradients reach A and B without computing the gradient of W [out, in], a third of the work. Only x is kept, and
+    layers that read the same input share it. A W in 8 bits, with its `scale`, is restored in each pass.
     """
 
     @staticmethod
@@ -48,10 +48,10 @@ class _Adapted(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, None, None, Tensor, Tensor, None]:
         x, weight, scale, A, B = ctx.saved_tensors
         g = grads[0]
-        # Thin products stand on their side, [r, N], which libraries compute faster than r columns.
+        # Thin products are transposed, [r, N], which libraries compute faster than r columns.
         inner = B.T.contiguous() @ g.T
         to_x = None
-        if ctx.needs_input_grad[0]:  # the first layer's input has no gradient: an adapter leaves the embedding alone
+        if ctx.needs_input_grad[0]:  # the first layer's input needs no gradient: embeddings have no adapter
             to_x = g @ whole(weight, scale)
             if not ctx.merged:
                 to_x.addmm_(inner.T, A)
@@ -59,8 +59,8 @@ class _Adapted(torch.autograd.Function):
 
 
 class _Laid(torch.autograd.Function):
-    """Packed rows [M, c] as padded ones [n, c]: `index` [n] names a row each, any for padding; `places` [M], where each
-    row went. Nothing that padding holds may count."""
+    """Packed rows [M, c] as padded ones [n, c]: `index` [n] names a row each, any for padding; `places` [M], where
+    each row went. The padding's content must not count."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, index: Tensor, places: Tensor) -> Tensor:
@@ -74,7 +74,7 @@ class _Laid(torch.autograd.Function):
 
 
 class _Picked(torch.autograd.Function):
-    """The way back: rows [M, c] at `places` [M] of padded ones [n, c]. (torch's own backward adds row by row.)"""
+    """The inverse: rows [M, c] at `places` [M] of padded ones [n, c]. (torch's own backward pass adds row by row.)"""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, places: Tensor) -> Tensor:
@@ -96,9 +96,9 @@ class _Affine:
     lora: tuple[Tensor, Tensor] | None = None
     """A and B, scaled."""
     merged: bool = False
-    """Whether `weight` has them in it already."""
+    """Whether `weight` already includes them."""
     scale: Tensor | None = None
-    """[out, 1] of a weight in 8 bits."""
+    """[out, 1] for a weight in 8 bits."""
 
     def __call__(self, x: Tensor) -> Tensor:
         if self.lora is None:
@@ -109,7 +109,7 @@ class _Affine:
         return (flat if self.bias is None else flat + self.bias).view(*x.shape[:-1], -1)
 
     def added_to(self, residual: Tensor, x: Tensor) -> Tensor:
-        """Return residual + x W^T + b; all [..., features], the product and the sum in one operation."""
+        """Return residual + x W^T + b, all [..., features], as one operation."""
         if self.lora is not None:
             return residual + self(x)
         weight = whole(self.weight, self.scale)
@@ -121,7 +121,7 @@ class _Affine:
 
 @dataclass(frozen=True)
 class _Fan:
-    """Linear layers that read the same input, packed into one or one by one; their outputs come as two tensors."""
+    """Linear layers with the same input, packed into one or separate; their outputs come as two tensors."""
 
     affines: list[_Affine]
     first: int
@@ -158,7 +158,7 @@ class _Shape:
 
 
 def can_be_written_out(config: Any) -> bool:
-    """Say whether a model of this configuration, of transformers, is of an architecture written out here."""
+    """Whether a transformers configuration belongs to one of the supported architectures."""
     return (
         config.model_type in KINDS
         and config.hidden_act == "silu"
@@ -173,11 +173,11 @@ def is_packed(model: Any) -> bool:
 
 
 class WrittenOutModel:
-    """Weights of a transformers model, with its peft adapter where `adapted`.
+    """The weights of a transformers model, with its peft adapter if `adapted`.
 
-    Built under autograd they are functions of the model's parameters and gradients flow to those; built without, they
-    are copies or views, stale as soon as the model changes. `recompute`: the backward pass makes each layer's tensors
-    again instead of keeping them.
+    Built under autograd, they are functions of the model's parameters, which receive gradients. Built without, they are
+    copies or views and outdated as soon as the model changes. `recompute`: the backward pass recomputes each layer's
+    tensors instead of keeping them.
     """
 
     def __init__(self, model: Any, adapted: bool, recompute: bool = False) -> None:
@@ -190,13 +190,13 @@ class WrittenOutModel:
         self.output = _own(model.get_output_embeddings().weight, packed)
         self.layers = [_layer(layer, self.shape, adapted, packed) for layer in body.layers]
         self.rotates: list[bool] = list(map(bool, getattr(config, "no_rope_layers", None) or [True] * len(self.layers)))
-        """Whether a layer's queries and keys know their positions; every fourth of SmolLM3's do not."""
+        """Whether a layer applies rotary positions; every fourth of SmolLM3's does not."""
         self._recompute = recompute
         self._rotary = body.rotary_emb
         self._padding = body.embed_tokens.padding_idx
 
     def rotations(self, length: int) -> tuple[Tensor, Tensor]:
-        """Return cos and sin [length, head], sin with the sign of rotate_half's halves folded in."""
+        """Return cos and sin [length, head]; sin includes the sign of rotate_half's halves."""
         positions = torch.arange(length, device=self.embedding.device)[None]
         cos, sin = self._rotary(self.embedding[:1], positions)
         half = self.shape.head // 2
@@ -206,18 +206,19 @@ class WrittenOutModel:
         return cos[0], sin[0] * sign
 
     def rotated(self, layer: int, qk: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        """Queries and keys [n, .., heads, head] at their positions; cos and sin as of `rotations`, [n, .., 1, head]."""
+        """Queries and keys [n, .., heads, head] rotated to their positions; cos and sin as in `rotations`, [n, ..,
+        1, head]."""
         return torch.addcmul(qk * cos, qk.roll(self.shape.head // 2, -1), sin) if self.rotates[layer] else qk
 
     def run(self, x: Tensor, attend: Callable[[int, Tensor, Tensor], Tensor]) -> Tensor:
         """Return hidden states before the last norm; x [n, .., d].
 
-        attend(layer, qk [n, .., heads + kv_heads, head], v [n, .., kv]) -> [m, .., q]: the last m of the n go on.
+        attend(layer, qk [n, .., heads + kv_heads, head], v [n, .., kv]) -> [m, .., q]: the last m of the n continue.
         """
         for number, layer in enumerate(self.layers):
             step = functools.partial(self._step, number, layer, attend)
             if self._recompute and torch.is_grad_enabled():
-                from torch.utils.checkpoint import checkpoint  # loads much; small models never come here
+                from torch.utils.checkpoint import checkpoint  # a large import that small models never need
 
                 x = checkpoint(step, x, use_reentrant=False)
             else:
@@ -235,7 +236,7 @@ class WrittenOutModel:
         return layer.down.added_to(x, F.silu(gate) * up)
 
     def normed(self, x: Tensor) -> Tensor:
-        """Return what the output matrix is multiplied with; x as `run` returns it."""
+        """Return the input of the output matrix; x as `run` returns it."""
         return _rms(x, self.norm, self.shape.eps)
 
     def logits(self, x: Tensor) -> Tensor:
@@ -248,7 +249,7 @@ class WrittenOutModel:
         parts = [len(packed.prompt_places), len(packed.answer_places)]
         groups, before = packed.prompts.shape
         last = len(self.layers) - 1
-        # torch's attention takes numbers in less time than truths.
+        # torch's attention is faster with numeric masks than with boolean ones.
         seen = torch.zeros_like(packed.seen, dtype=self.embedding.dtype).masked_fill_(~packed.seen, float("-inf"))
         grouped = size.heads != size.kv_heads
 
@@ -266,7 +267,7 @@ class WrittenOutModel:
             return found
 
         def continued(prompt: Tensor, answer: Tensor) -> Tensor:
-            """Keys or values of each prompt before those of its answers: [G * K, kv_heads, P + A, head]."""
+            """Keys or values of each prompt, followed by those of its answers: [G * K, kv_heads, P + A, head]."""
             answer = answer.view(groups, -1, *answer.shape[1:])
             both = [prompt[:, None].expand(-1, answer.shape[1], -1, -1, -1), answer]
             return torch.cat(both, 3).flatten(0, 1)
@@ -288,19 +289,19 @@ class WrittenOutModel:
                 enable_gqa=grouped,
             )
             if layer == last or not before:
-                return picked(answers, packed.answer_places)  # nobody asks what follows the prompts' tokens
+                return picked(answers, packed.answer_places)  # nothing follows the prompts' tokens
             prompts = F.scaled_dot_product_attention(
                 prompt_query, prompt_key, prompt_value, is_causal=True, enable_gqa=grouped
             )
             return torch.cat([picked(prompts, packed.prompt_places), picked(answers, packed.answer_places)])
 
-        # As in transformers, the padding token is an input like any other but its row gets no gradient from here.
+        # As in transformers, the padding token is an ordinary input, but its row gets no gradient from here.
         return self.normed(self.run(F.embedding(packed.ids, self.embedding, padding_idx=self._padding), attend))
 
 
 def _rms(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     wide = x.float() if x.dtype.itemsize < 4 else x
-    # One reduction over x instead of a square and a mean; what follows has one number a row.
+    # One reduction over x instead of a square and a mean; the rest has one number per row.
     square = torch.linalg.vector_norm(wide, dim=-1, keepdim=True).square()
     return weight * (wide * torch.rsqrt(square / x.shape[-1] + eps)).to(x.dtype)
 
@@ -341,7 +342,7 @@ def _base(module: Any) -> Any:
 
 
 def _scale(layer: Any) -> Tensor | None:
-    """Of a layer in 8 bits (rounded.py)."""
+    """The scale of a layer in 8 bits (rounded.py)."""
     return getattr(layer, "scale", None)
 
 
@@ -356,7 +357,7 @@ def _affine(modules: list[Any], adapted: bool, packed: bool) -> _Affine:
     if not adapted or not hasattr(modules[0], "lora_A"):
         return _Affine(weight, bias, scale=scale)
     dtype = weight.dtype if scale is None else scale.dtype
-    # The stack's adapter: B is block-diagonal, each layer with its own part of A.
+    # The stack's adapter: B is block-diagonal, and each layer has its own part of A.
     A = torch.cat([m.lora_A["default"].weight for m in modules]).to(dtype)
     parts = [m.lora_B["default"].weight * m.scaling["default"] for m in modules]
     B = (torch.block_diag(*parts) if len(parts) > 1 else parts[0]).to(dtype)  # type: ignore[no-untyped-call]

@@ -1,8 +1,8 @@
-"""A step of decoding handed over to a graphics card as one: recorded (a CUDA graph), then replayed.
+"""A decoding step that a graphics card runs as a whole: recorded (a CUDA graph), then replayed.
 
-A step is some 65 operations a layer. A processor hands them over one by one, and a card waits for that
-(docs/fit.md, "On a card"). A recording holds for as long as every tensor stays where it is and as large as it is, so
-what is recorded works in place. Left out: recordings of passes with gradients, and of prompts, which differ in length.
+A step has some 65 operations per layer. A processor issues them one by one, and a card waits for that (docs/fit.md, "On
+a card"). A recording is valid while every tensor keeps its place and size, so recorded functions work in place. Left
+out: recordings of passes with gradients, and of prompts, whose lengths differ.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from sapo_desktop.engines.torch.memory import is_out_of_memory
 
 
 class Recording(NamedTuple):
-    """What was recorded."""
+    """A recorded function."""
 
     replay: Callable[[], None]
-    """Does it all again."""
+    """Runs it again."""
     result: Tensor
-    """Where its result is then."""
+    """The place of its result."""
 
 
 class Recorder(Protocol):
-    """What can record work on tensors."""
+    """Something that can record work on tensors."""
 
     def compute(self, work: Callable[[], Tensor]) -> Tensor:
-        """Do it now, as it will be recorded: libraries load and take what they need when they are first used."""
+        """Run it now as it will be recorded: libraries initialise themselves at first use."""
 
     def record(self, work: Callable[[], Tensor]) -> Recording | None:
-        """Record it without doing it; None where that cannot be."""
+        """Record it without running it; None if that is impossible."""
 
 
 class Recorded:
-    """One function of tensors of fixed shapes that works in place: computed when it is first called, recorded the
-    second time, replayed from then on. What is returned is good until the next call."""
+    """A function of tensors of fixed shapes that works in place: computed at the first call, recorded at the second,
+    replayed from then on. The result is valid until the next call."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -49,7 +49,7 @@ class Recorded:
         self._recording: Recording | None = None
 
     def __call__(self, function: Callable[..., Tensor], *given: Tensor) -> Tensor:
-        """Call it, always the same one; it is not kept, for it may hold this."""
+        """Call it, always with the same function. It is not stored, because it may refer to this object."""
         self._calls += 1
         if self._calls == 2:
             self._given = [tensor.clone() for tensor in given]
@@ -63,12 +63,13 @@ class Recorded:
 
 
 class CardRecorder:
-    """Records on the card, for one batch of answers. The recordings share their memory: one is replayed at a time."""
+    """Records on the card, for one batch of answers. Recordings share memory, because they are replayed one at a
+    time."""
 
     def __init__(self) -> None:
         self._pool = torch.cuda.graph_pool_handle()
         self._first: torch.cuda.CUDAGraph | None = None
-        """Kept, for PyTorch forgets a pool when nothing recorded is left in it."""
+        """Kept alive, because PyTorch drops a memory pool once no recording uses it."""
         self._able = True
 
     def compute(self, work: Callable[[], Tensor]) -> Tensor:
@@ -81,11 +82,11 @@ class CardRecorder:
                 break
             try:
                 return self._record(work)
-            except RuntimeError as error:  # without a recording all is computed, only slower
+            except RuntimeError as error:  # without a recording everything works, only slower
                 self._able = again and is_out_of_memory(error)
                 if not is_out_of_memory(error):
                     traceback.print_exc()
-            # What PyTorch keeps for later, it gives to no recording under way.
+            # PyTorch gives its cached memory to no running recording.
             torch.cuda.empty_cache()
             if self._first is None:
                 self._pool = torch.cuda.graph_pool_handle()
@@ -107,9 +108,9 @@ _recording: weakref.ref[CardRecorder] | None = None
 
 
 def card_recorder() -> CardRecorder | None:
-    """A recorder for a batch that begins; None while another batch has one, as where somebody asks a question between
-    two of its steps. All record on one stream, and PyTorch takes what cuBLAS has there with the first recording that
-    ends, from under the others (its issue 193402)."""
+    """A recorder for a new batch; None while another batch has one, as when a question is asked between two of its
+    steps. All record on one stream, and PyTorch frees cuBLAS's memory there with the first recording that ends,
+    although others use it (its issue 193402)."""
     global _recording
     if _recording is not None and _recording() is not None:
         return None
@@ -120,7 +121,7 @@ def card_recorder() -> CardRecorder | None:
 
 @functools.cache
 def _stream() -> torch.cuda.Stream:
-    """Nothing can be recorded on the usual one. One for all: cuBLAS keeps memory for each."""
+    """Nothing can be recorded on the default stream. One stream for all: cuBLAS keeps memory for each."""
     return torch.cuda.Stream()  # type: ignore[no-untyped-call]
 
 
