@@ -1,1 +1,2 @@
-"""Which models there are (`catalogue`), what fits a computer (`fit/`), and where files come from and lie (`files/`)."""
+"""Which models exist (`catalogue`), what fits a computer (`fit/`), and where files come from and are stored
+(`files/`)."""

@@ -1,8 +1,8 @@
-"""The model catalogue, resources/models.toml: which models a node can be started with, and what is known of them.
+"""The model catalogue, resources/models.toml: the models that a node can start with, and known facts about them.
 
-Read strictly by type; whether it agrees with itself (shapes and sizes, names) a test says of the file that
-ships. Which commit and files a repository has is found out, and fixed, at the first download. Left out: downloading,
-and whether a model fits this machine (models/fit/fit.py).
+Read strictly by type. A test checks that the shipped file is consistent (shapes, sizes, names). The commit and files of
+a repository are looked up and fixed at the first download. Left out: downloading, and whether a model fits this
+computer (models/fit/fit.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sapo_desktop.models.fit.shape import Architecture, ModelShape
 
 CATALOGUE = "models.toml"
 BITS_A_WEIGHT = {"Q8_0": 8.5, "Q4_K_M": 5.1, "Q4_0": 4.6, "F16": 16.0, "F32": 32.0}
-"""For files whose size nobody wrote down. Q4_K_M differs from model to model: 4.9 to 6.45 bits were seen."""
+"""For files of unknown size. Q4_K_M varies between models: 4.9 to 6.45 bits were seen."""
 
 Count = Annotated[int, Meta(gt=0)]
 Repository = Annotated[str, Meta(pattern=r"^([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)?$")]
@@ -30,16 +30,16 @@ Fact = Literal["shape", "context", "licence", "gate", "parameters", "vocabulary"
 
 
 class CatalogueRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of what the file holds."""
+    """Base of the file's records."""
 
 
 class GgufFile(CatalogueRecord, frozen=True, kw_only=True):
-    """A published GGUF version of a model, whose files are found by its quantisation."""
+    """A published GGUF version of a model; its files are found by its quantisation."""
 
     repository: Repository
     quantisation: Literal["Q4_K_M", "Q8_0", "F16"]
     size: Annotated[int, Meta(ge=0)] = 0
-    """Bytes, rounded; 0: not known."""
+    """Bytes, rounded; 0: unknown."""
 
 
 class Entry(CatalogueRecord, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ class Entry(CatalogueRecord, frozen=True, kw_only=True):
     id: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
     name: Annotated[str, Meta(min_length=1)]
     about: str
-    """One sentence for whoever chooses."""
+    """One sentence to help the user choose."""
     architecture: Architecture
     parameters: Count
     """As published; the shape gives the exact number."""
@@ -56,29 +56,28 @@ class Entry(CatalogueRecord, frozen=True, kw_only=True):
     context: Count
     licence: Annotated[str, Meta(min_length=1)]
     gate: Literal["open", "account"]
-    """account: the licence has to be accepted on the hub, by a user who is signed in."""
+    """`account`: the licence must be accepted on the hub by a signed-in user."""
     repository: Repository = ""
     gguf: list[GgufFile] = []
     package: Package | None = None
-    """A second source, where the hub is out of reach."""
+    """A second source if the hub cannot be reached."""
     shipped: bool = False
-    """Inside the program: nothing to download."""
+    """Included in the program: nothing to download."""
     unverified: list[Fact] = []
-    """Facts from memory."""
+    """Facts that were not checked against the source."""
 
     def is_in(self, model: Installed) -> bool:
-        """Whether this installed model is it, under whatever name: by name, source, or the hash of its package's
-        file."""
+        """Whether this installed model is the same, by name, source, or the hash of its package's file."""
         packaged = self.package is not None and any(f.sha256 == self.package.sha256 for f in model.files.values())
         return packaged or model.name == self.id or (bool(self.repository) and model.source == self.repository)
 
     @property
     def exact_parameters(self) -> int:
-        """The number that the shape gives."""
+        """The number of parameters that the shape implies."""
         return self.shape.parameters(self.architecture)
 
     def gguf_bytes(self, quantisation: str) -> int:
-        """Size of a GGUF file of that quantisation: as published where known, else by bits a weight."""
+        """Size of a GGUF file of that quantisation: as published if known, else by bits per weight."""
         for file in self.gguf:
             if file.quantisation == quantisation and file.size:
                 return file.size
@@ -91,25 +90,25 @@ class ModelCatalogue(CatalogueRecord, frozen=True, kw_only=True):
     models: list[Entry]
 
     def find(self, name: str) -> Entry | None:
-        """The model of that id."""
+        """The entry of that id."""
         return next((entry for entry in self.models if entry.id == name), None)
 
 
-# At import, so that msgspec knows the type: two threads that found it out at once crashed the worker.
+# At import, so that msgspec knows the type: two threads that resolved it at once crashed the worker.
 msgspec.json.Decoder(ModelCatalogue)
 
 
 @functools.cache
 def model_catalogue() -> ModelCatalogue:
-    """The catalogue that ships with the program."""
+    """The shipped catalogue."""
     return read_catalogue(resource(CATALOGUE))
 
 
 def read_catalogue(path: Path) -> ModelCatalogue:
-    """Read a catalogue. Raises ModelError, with what is wrong with it."""
+    """Read a catalogue. Raises ModelError, which says what is wrong with it."""
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), ModelCatalogue)
-    except (OSError, ValueError, RecursionError) as error:  # tomllib's and msgspec's errors are ValueErrors
+    except (OSError, ValueError, RecursionError) as error:  # includes tomllib's and msgspec's errors
         raise ModelError(
             "The model catalogue {path} cannot be used, so install SAPO Desktop again. The reason: {reason}",
             path=str(path),
@@ -118,8 +117,8 @@ def read_catalogue(path: Path) -> ModelCatalogue:
 
 
 def catalogue_specs() -> dict[str, ModelSpec]:
-    """What each name of the catalogue stands for in a download: a model is known by its id, a published GGUF version of
-    it by id and quantisation, `qwen2.5-0.5b-q8_0`. The starter is never downloaded."""
+    """The download for each name of the catalogue. A model's name is its id; a published GGUF version adds its
+    quantisation, as in `qwen2.5-0.5b-q8_0`. The starter is never downloaded."""
     specs: dict[str, ModelSpec] = {}
     for entry in model_catalogue().models:
         if not entry.shipped:

@@ -1,5 +1,5 @@
-"""A model as models/fit/ways.py needs to know it: read from its config.json or a GGUF file's header, or supposed from
-what the hub's list says."""
+"""A model as models/fit/ways.py needs it: from its config.json, a GGUF file's header, or an estimate from the hub's
+listing."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from sapo_desktop.models.starter import STARTER, starter_folder
 
 
 def describe(path: Path) -> Model:
-    """The model in a folder of transformers' layout, or in a GGUF file (of several parts the first).
+    """The model in a folder of transformers' layout, or in a GGUF file (the first of several parts).
 
     Raises:
-        ModelError: its shape is not told.
+        ModelError: its shape is unknown.
     """
     return _gguf(path) if is_gguf(path) else _folder(path)
 
 
 def supposed(found: HubModel) -> Model:
-    """A model of the hub, which says how many parameters it has and of what kind it is: as the catalogue's nearest of
-    that kind, with as many layers as make up the difference."""
+    """Estimate a model of the hub, whose parameters and architecture are known. The shape is the catalogue's nearest
+    of that architecture, with the number of layers adjusted."""
     entries = [entry for entry in model_catalogue().models if not entry.shipped]
     alike = [entry for entry in entries if entry.architecture == found.architecture] or entries
     nearest = min(alike, key=lambda entry: abs(math.log(entry.exact_parameters / found.parameters)))
@@ -47,7 +47,7 @@ def supposed(found: HubModel) -> Model:
 
 
 def _sizes(parameters: int) -> dict[str, int]:
-    """Bytes that llama.cpp would hold, by number format."""
+    """Bytes that llama.cpp would use, by number format."""
     return {name: int(parameters * bits / 8) for name, bits in BITS_A_WEIGHT.items()}
 
 

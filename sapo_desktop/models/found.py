@@ -1,8 +1,8 @@
-"""Models that other programs of this user keep on this computer. They are used where they lie, never copied or changed.
+"""Models that this user's other programs keep on this computer. They are used in place, never copied or changed.
 
-Each program has a layout of its own: Hugging Face's cache (`models--OWNER--NAME/snapshots/COMMIT`), Ollama's manifests
-and blobs, and folders of GGUF files (LM Studio, Jan, GPT4All, llama.cpp). Only headers and small files are read. What
-is half written, or of a kind that does not run here, is one sentence.
+Each program has its own layout: Hugging Face's cache (`models--OWNER--NAME/snapshots/COMMIT`), Ollama's manifests and
+blobs, and folders of GGUF files (LM Studio, Jan, GPT4All, llama.cpp). Only headers and small files are read. Incomplete
+or unsupported models become one sentence.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from sapo_desktop.models.files.folder import check_folder
 from sapo_desktop.models.files.gguf_file import check_gguf
 
 _DEEPEST = 5
-"""Folders below a program's own in which files are looked for."""
+"""Levels of folders below a program's own that are searched."""
 _FOR_PICTURES = "mmproj"
 _UNFINISHED = (".part", ".incomplete", ".downloadInProgress", "-partial")
-"""How programs name files that are still coming; GPT4All puts `incomplete-` before the name."""
+"""How programs name unfinished files; GPT4All prefixes the name with `incomplete-`."""
 _MODEL_LAYER = "application/vnd.ollama.image.model"
 _MOST = 500
-"""Models that are listed of one program."""
+"""Maximum models listed per program."""
 
 
 class _Layer(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ class _OllamaManifest(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a program keeps models, and how it lays them out."""
+    """Where and in which layout a program keeps models."""
 
     program: str
     folder: Path
@@ -53,7 +53,7 @@ class Place:
 
 
 class _Finds:
-    """What was found of one program."""
+    """The models of one program."""
 
     def __init__(self, program: str) -> None:
         self.program = program
@@ -79,7 +79,7 @@ class _Finds:
         self._add(name, path, "transformers", size, "")
 
     def unfinished(self, path: Path) -> None:
-        """Something that the program has not written to its end."""
+        """Something that the program has not finished writing."""
         self.notes.append(
             sentence("{program} has not finished {path}. Let it finish there.", program=self.program, path=str(path))
         )
@@ -98,7 +98,7 @@ class _Finds:
 
 
 def find(places: list[Place] | None = None) -> FoundModels:
-    """All models of other programs. What cannot be read is said, and nothing raises."""
+    """All models of other programs. Unreadable ones become notes; nothing is raised."""
     models: list[Found] = []
     notes: list[Text] = []
     for place in places_here() if places is None else places:
@@ -139,7 +139,7 @@ def places_here(
         config = named.get("XDG_CONFIG_HOME", home / ".config")
         jan, gpt4all, llama = config / "Jan" / "data", share / "nomic.ai" / "GPT4All", cache / "llama.cpp"
     ollama = [named["OLLAMA_MODELS"]] if "OLLAMA_MODELS" in named else [home / ".ollama" / "models"]
-    if platform == "linux":  # where its service runs as a user of its own
+    if platform == "linux":  # where its service runs as a separate user
         ollama += [Path("/usr/share/ollama/.ollama/models"), Path("/var/lib/ollama/models")]
     studio = _lm_studio(home)
     return [
@@ -153,7 +153,7 @@ def places_here(
 
 
 def _lm_studio(home: Path) -> Path:
-    """LM Studio's folder: a file in the home says where it was moved to."""
+    """LM Studio's folder; a file in the home names its new place if it was moved."""
     try:
         moved = read_bytes(home / ".lmstudio-home-pointer", 4096).decode().strip()
     except (OSError, ValueError):
@@ -162,7 +162,7 @@ def _lm_studio(home: Path) -> Path:
 
 
 def _hub_cache(finds: _Finds, folder: Path) -> None:
-    """Of each repository the snapshot that its main branch names, else the newest."""
+    """For each repository, the snapshot that its main branch names, else the newest."""
     for repository in sorted(folder.glob("models--*")):
         name = repository.name.removeprefix("models--").replace("--", "/")
         for part in sorted((repository / "blobs").glob("*.incomplete")):
@@ -191,7 +191,7 @@ def _snapshot(repository: Path) -> Path | None:
 
 
 def _ollama(finds: _Finds, folder: Path) -> None:
-    """`manifests/HOST/OWNER/NAME/TAG` names the blob that is the model's GGUF file."""
+    """`manifests/HOST/OWNER/NAME/TAG` names the blob with the model's GGUF file."""
     for path in sorted((folder / "manifests").glob("*/*/*/*")):
         host, owner, model, tag = path.parts[-4:]
         whose = "" if owner == "library" else f"{owner}/" if host.endswith("ollama.ai") else f"{host}/{owner}/"
@@ -210,7 +210,7 @@ def _ollama(finds: _Finds, folder: Path) -> None:
 
 
 def _files(finds: _Finds, folder: Path) -> None:
-    """Every GGUF file, named after the folder in which it lies, and every folder with safetensors."""
+    """Every GGUF file, named after its folder, and every folder with safetensors."""
     for path in _walk(folder, _DEEPEST):
         if path.name.endswith(_UNFINISHED) or path.name.startswith("incomplete-"):
             finds.unfinished(path)
@@ -222,13 +222,13 @@ def _files(finds: _Finds, folder: Path) -> None:
 
 
 def _begins_a_model(name: str) -> bool:
-    """Whether it is a GGUF file that answers, and of several parts the first."""
+    """Whether it is a GGUF file that can answer and, if there are several parts, the first."""
     is_part = len(parts := parts_of(Path(name))) > 1 and parts[0].name != name
     return name.lower().endswith(".gguf") and _FOR_PICTURES not in name.lower() and not is_part
 
 
 def _walk(folder: Path, depth: int) -> Iterator[Path]:
-    """Files below, links to folders not followed."""
+    """All files below; links to folders are not followed."""
     for path in sorted(folder.iterdir()):
         if path.is_dir():
             if depth > 0 and not path.is_symlink():

@@ -1,5 +1,5 @@
-"""What the hub finds by words, less what does not run here: by its list alone, of which nothing is believed that is not
-of its kind."""
+"""The hub's search results by words, without models that do not run here. Only the listing is read, and only fields
+of the right type count."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from sapo_desktop.models.fit.shape import Architecture
 from sapo_desktop.models.fit.ways import SMALL_PARAMETERS
 
 _MOST = 60
-"""Results that are asked for."""
+"""Number of results requested."""
 _WIDTHS = {"F32": 4, "BF16": 2, "F16": 2}
-"""Bytes of a weight in the formats of safetensors that are read."""
+"""Bytes per weight in the supported formats of safetensors."""
 _UNKNOWN_BITS = 8.5
-"""Of a weight in a GGUF file whose name does not say it."""
+"""Bits per weight of a GGUF file whose name does not say it."""
 _LICENCE = re.compile(r"license:([A-Za-z0-9.+-]{1,40})")
 
 Count = Annotated[int, Meta(gt=0, le=10**13)]
@@ -50,7 +50,7 @@ class _Gguf(msgspec.Struct, frozen=True):
 
 
 class _Hit(msgspec.Struct, frozen=True):
-    """A result, as huggingface_hub has it."""
+    """A result in huggingface_hub's form."""
 
     id: str
     siblings: list[_File]
@@ -70,7 +70,7 @@ def search(words: str, access: Access) -> HubModels:
 
 
 def _taken(found: object) -> HubModel | None:
-    """The model, where it is of a kind and layout that runs here."""
+    """The model, if its kind and layout run here."""
     try:
         hit = msgspec.convert(found, _Hit, from_attributes=True)
         repository = spec_of(hit.id).repository
@@ -87,7 +87,7 @@ def _taken(found: object) -> HubModel | None:
 
 
 def _folder(hit: _Hit, repository: str, names: Sequence[str]) -> HubModel | None:
-    """Weights in safetensors, of a kind that torch computes. Raises ModelError where the files make no model."""
+    """Weights in safetensors of a kind that torch supports. Raises ModelError if the files form no model."""
     config, weights = hit.config, hit.safetensors
     if config is None or weights is None or config.quantization_config is not None:
         return None
@@ -107,7 +107,7 @@ def _folder(hit: _Hit, repository: str, names: Sequence[str]) -> HubModel | None
 
 
 def _gguf(hit: _Hit, repository: str, names: Sequence[str]) -> HubModel | None:
-    """Of several GGUF files the one that llama.cpp would best answer with here."""
+    """From several GGUF files, the best one for llama.cpp here."""
     if hit.gguf is None:
         return None
     total = hit.gguf.total

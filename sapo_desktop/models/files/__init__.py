@@ -1,1 +1,1 @@
-"""Model files: asked for, fetched, checked and kept."""
+"""Model files: listed, downloaded, checked and stored."""

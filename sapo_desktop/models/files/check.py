@@ -1,6 +1,6 @@
-"""Whether a folder of files is a model, of either layout, before it is installed; whether the disk has room for it.
+"""Checks before installation: whether a folder is a model, of either layout, and whether the disk has room for it.
 
-A chat template is tried here too, and one that never ends would end this process: only the librarian does this.
+This also renders a chat template; one that never ends would end this process, so only the librarian calls it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from sapo_desktop.models.files.gguf_file import check_gguf
 
 
 def check_model(folder: Path, kind: ModelKind) -> Text:
-    """Check all files; returns why the model only answers, empty where it can learn.
+    """Check all files. Returns why the model can only answer; empty if it can learn.
 
     Raises:
-        ModelError: something is missing, damaged, unsafe, or of a kind that is not supported.
+        ModelError: something is missing, damaged, unsafe, or of an unsupported kind.
     """
     if kind == "gguf":
         return check_file(gguf_files(folder))
@@ -32,14 +32,14 @@ def check_model(folder: Path, kind: ModelKind) -> Text:
 
 
 def check_small_files(folder: Path, coming: Sequence[str]) -> None:
-    """What can be said of a folder before its weights, the files `coming`, are there. Raises ModelError."""
+    """Check a folder before its weights, the files `coming`, have arrived. Raises ModelError."""
     check_before_weights(folder, coming)
     if template := chat_template(folder):
         _check_template(template)
 
 
 def check_file(files: Sequence[Path]) -> Text:
-    """Check the files of one GGUF model; returns why it only answers, empty where it can learn. Raises ModelError."""
+    """Check the files of one GGUF model. Returns why it can only answer; empty if it can learn. Raises ModelError."""
     found = check_gguf(files)
     if found.template:
         _check_template(found.template)
@@ -47,14 +47,14 @@ def check_file(files: Sequence[Path]) -> Text:
 
 
 def _check_template(text: str) -> None:
-    from sapo_desktop.engines.chat_template import check_template  # a relay has this module, but not minijinja
+    from sapo_desktop.engines.chat_template import check_template  # relays import this module, but have no minijinja
 
     check_template(text)
 
 
 @contextlib.contextmanager
 def naming(staged: Path, own: Path | str) -> Iterator[None]:
-    """Inside, a refusal names a file where the person has it, not where it is looked at."""
+    """Inside, errors name a file by the person's path, not by the one that is checked."""
     try:
         yield
     except ModelError as error:
@@ -69,22 +69,22 @@ def naming(staged: Path, own: Path | str) -> Iterator[None]:
 
 
 def gguf_files(folder: Path) -> list[Path]:
-    """The GGUF files of a folder, in order of name."""
+    """The GGUF files of a folder, ordered by name."""
     return sorted(path for path in folder.iterdir() if path.suffix.lower() == ".gguf")
 
 
 RESERVE = 2_000_000_000
-"""Bytes that stay free, for the system and for checkpoints."""
+"""Bytes to leave free for the system and checkpoints."""
 FreeSpace = Callable[[Path], int]
 
 
 def free_space(folder: Path) -> int:
-    """Bytes that this user can still write where `folder` is."""
+    """Bytes that this user can still write on the disk of `folder`."""
     return shutil.disk_usage(folder).free
 
 
 def check_room(folder: Path, needed: int, what: Text, free: FreeSpace = free_space, reserve: int = RESERVE) -> None:
-    """Refuse to write `needed` more bytes where less than the reserve would be left.
+    """Check that `needed` more bytes leave the reserve free.
 
     Raises:
         NoRoom: with the numbers.

@@ -1,5 +1,5 @@
-"""Which files of a repository a model needs, where nobody listed them: those of one layout, and nothing that can carry
-programs."""
+"""Which files of a repository a model needs if the user listed none: those of one layout, and nothing that can
+contain programs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _PART = re.compile(r"(.*)-\d{5}-of-\d{5}\.gguf")
 
 
 def kind_of_files(names: Sequence[str]) -> ModelKind:
-    """The layout that these files make.
+    """The layout of these files.
 
     Raises:
-        ModelError: they make none, or two.
+        ModelError: no layout, or two.
     """
     kinds = {check(name) for name in names}
     if {"weights", "gguf"} <= kinds:
@@ -37,7 +37,7 @@ def kind_of_files(names: Sequence[str]) -> ModelKind:
 
 
 def choose(repository: str, listed: Sequence[str], named: Sequence[str] = (), quantisation: str = "") -> list[str]:
-    """The names of the files to download: the named ones, or those of the repository's one model, or of its one GGUF
+    """The names of the files to download: the listed ones, or those of the repository's only model, or of its only GGUF
     model of that quantisation.
 
     Raises:
@@ -67,13 +67,13 @@ def choose(repository: str, listed: Sequence[str], named: Sequence[str] = (), qu
 
 
 def _is_of(name: str, quantisation: str) -> bool:
-    """Whether the name says that quantisation: `Q4_K` is not found in `model-q4_k_m.gguf`."""
+    """Whether the name has that quantisation: `Q4_K` does not match `model-q4_k_m.gguf`."""
     word = re.escape(quantisation.lower())
     return not quantisation or re.search(rf"(?<![a-z0-9_]){word}(?![a-z0-9_])", name.lower()) is not None
 
 
 def _all_parts(repository: str, files: Set[str], name: str) -> list[str]:
-    """The files of the model that the file is a part of; most are a model by themselves."""
+    """All parts of the model that the file belongs to; most models are a single file."""
     check(name)
     parts = [part.name for part in parts_of(Path(name))]
     missing = [part for part in parts if part not in files]

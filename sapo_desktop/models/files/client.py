@@ -1,4 +1,4 @@
-"""The HTTP client of downloads and of the question for a newer version: its proxy, and its errors in words."""
+"""The HTTP client of downloads and update checks: its proxy, and its errors as sentences."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from sapo_desktop.core.sentences import Text, Value, sentence
 from sapo_desktop.core.updates.manifest import LONGEST, LONGEST_SIGNATURE, NAME, SIGNATURE_NAME
 
 PASSING = {407, 408, 425, 429, 500, 502, 503, 504}
-"""Statuses that may differ at the next try; 407 only where no proxy of ours sent it."""
+"""Statuses that may differ at the next try; 407 only if it is not from our own proxy."""
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
 class Trouble(Explained):
-    """Something that may be gone at the next try."""
+    """A problem that may be temporary."""
 
     def __init__(self, text: Text, **values: Value) -> None:
         super().__init__(text, in_terminal="", **values)
 
 
 def client(proxy: str, **options: Any) -> httpx2.Client:
-    """A client that uses the proxy that the setting names, else the environment's. No proxy leads to this computer.
+    """A client that uses the proxy of the setting, else the environment's. Connections to this computer use no proxy.
 
     Raises:
         DownloadError: the proxy cannot be used.
@@ -48,7 +48,7 @@ def client(proxy: str, **options: Any) -> httpx2.Client:
 
 
 def in_words(error: httpx2.HTTPError | httpx2.InvalidURL, url: str, proxy: str) -> DownloadError | Trouble:
-    """What happened on the way to `url`: a Trouble where another try may help, else a DownloadError."""
+    """The error of a request to `url`: a Trouble if a retry may help, else a DownloadError."""
     host, reason = urlsplit(url).hostname or url, str(error) or type(error).__name__
     if isinstance(refused := _certificate(error), ssl.SSLCertVerificationError):
         return DownloadError(
@@ -74,7 +74,7 @@ def in_words(error: httpx2.HTTPError | httpx2.InvalidURL, url: str, proxy: str) 
 
 
 def status_in_words(status: int, url: str, proxy: str) -> DownloadError | Trouble:
-    """What an answer of this status means where nothing better is known."""
+    """The meaning of a status if nothing better is known."""
     host = urlsplit(url).hostname or url
     if status == 407 and (through := proxy_for_url(proxy, url)):
         return DownloadError(through.refuses(host, "HTTP 407"))
@@ -85,7 +85,7 @@ def status_in_words(status: int, url: str, proxy: str) -> DownloadError | Troubl
 
 
 def _certificate(error: BaseException) -> BaseException | None:
-    """The refused certificate among what caused the error."""
+    """The rejected certificate among the causes of an error."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
         cause = cause.__cause__ or cause.__context__
@@ -101,7 +101,7 @@ _SILENCE = 30.0
 
 
 def ask_release(request: AskRelease) -> ReleaseSays:
-    """The manifest and its signature, asked for once each. Raises DownloadError."""
+    """The manifest and its signature, requested once each. The caller judges both (core/updates/). Raises DownloadError."""
     with client(request.proxy, timeout=_SILENCE) as line:
         address = request.address.rstrip("/")
         return ReleaseSays(
@@ -111,7 +111,7 @@ def ask_release(request: AskRelease) -> ReleaseSays:
 
 
 def _document(line: httpx2.Client, url: str, most: int, proxy: str) -> bytes:
-    """A small file, whole. Raises DownloadError."""
+    """The content of a small file. Raises DownloadError."""
     content = bytearray()
     try:
         with line.stream("GET", url) as response:

@@ -1,8 +1,8 @@
-"""Downloads one model: lists its files, makes sure there is room, has them fetched one by one, checks, installs.
+"""Downloads one model: lists its files, checks the disk space, downloads them one by one, checks, installs.
 
-huggingface_hub fetches into a cache of its own in the models folder, from which whole files move to the model's place.
-Small files come first, so that a model of a kind that cannot be used is refused before its weights are fetched. Runs in
-a process of its own (models/service.py), whose end by any means is the way to cancel it.
+huggingface_hub downloads into its own cache in the models folder, from which complete files move to the model's place.
+Small files come first, so that an unusable model is refused before its weights are downloaded. This runs in its own
+process (models/service.py), and a cancel ends that process.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from sapo_desktop.models.files.store import COMMIT, KnownHash, Store
 MAIN = "main"
 _ADVICE = sentence("A mirror may be at fault. Set HF_ENDPOINT to another, or import the model from a folder.")
 _STEP = 0.25
-"""Seconds of the longest wait in one go, so that another rate holds soon."""
+"""The longest single wait in seconds, so that a new rate applies soon."""
 
 
 def download(
@@ -51,15 +51,15 @@ def download(
     free: FreeSpace = free_space,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Kept:
-    """Bring the model into the models folder.
+    """Download the model into the models folder.
 
     Args:
-        pace: how fast bytes may come.
+        pace: limits the rate.
         between: called at every step; it may change the pace.
 
     Raises:
-        DownloadError: it cannot be had; whole files that have arrived are kept.
-        ModelError: it is not one that can be used.
+        DownloadError: it is not available; complete files are kept.
+        ModelError: it is not usable.
     """
     with (
         disk_errors_as(
@@ -78,7 +78,7 @@ def download(
 
 
 class _Download:
-    """One run of it."""
+    """One run of a download."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class _Download:
         self._staged = store.staging(spec.name) / "files"
 
     def run(self) -> Kept:
-        """From the first question to the installed model."""
+        """From the first request to the installed model."""
         spec, store = self._spec, self._store
         self._progress.say("asking")
         revision = spec.revision or store.known_commit(spec.repository) or MAIN
@@ -149,7 +149,7 @@ class _Download:
         return self._hub.file(self._spec.repository, commit, file.name, self._cache, bar, self._waiting)
 
     def _arrived(self, count: int) -> None:
-        """Called by the library for each piece, which waits for it: that is how the rate holds."""
+        """Called by the library for each piece; the library waits for it, which enforces the rate."""
         self._progress.arrived(count)
         self._between()
         self._pace.note(max(0, count))
@@ -158,7 +158,7 @@ class _Download:
             self._between()
 
     def _verified(self, file: Listed, path: Path, known: KnownHash | None) -> KeptFile:
-        """Hold the file against what the hub said, and against what it was before. Raises DownloadError."""
+        """Compare the file with the hub's hash, and with its hash at an earlier download. Raises DownloadError."""
         self._progress.say("checking", file.name)
         sha256, size = file_hash(path.resolve()), path.stat().st_size
         expected = known.sha256 if known else file.sha256
@@ -174,14 +174,14 @@ class _Download:
         )
 
     def _move(self, here: dict[str, Path]) -> None:
-        """Take the files out of the library's cache, into a folder of nothing else."""
+        """Move the files out of the library's cache into a clean folder."""
         shutil.rmtree(self._staged, ignore_errors=True)
         self._staged.mkdir(parents=True)
         for name, path in here.items():
             path.resolve().replace(self._staged / name)
 
     def _tidy(self) -> None:
-        """Delete parts of files that an earlier run left: the library begins each file again."""
+        """Delete partial files of an earlier run, because the library starts each file again."""
         for path in self._cache.glob("models--*/blobs/*.incomplete"):
             path.unlink()
 
@@ -194,12 +194,12 @@ def _small_first(file: Listed) -> tuple[bool, str]:
 
 
 def _whole_bytes(cache: Path) -> int:
-    """Bytes of files that an earlier run fetched whole."""
+    """Bytes of files that an earlier run completed."""
     return sum(path.stat().st_size for path in cache.glob("models--*/blobs/*"))
 
 
 def _check_unchanged(repository: str, file: Listed, known: KnownHash | None) -> None:
-    """Refuse what the hub itself says is another file than the one that is known. Raises DownloadError."""
+    """Refuse a file that differs from the known one according to the hub itself. Raises DownloadError."""
     if known is not None and (file.sha256 not in (None, known.sha256) or file.bytes != known.bytes):
         differs = sentence(
             "{name} of {repository} differs on the hub from the file downloaded here on {date}, so it is refused.",
@@ -211,6 +211,6 @@ def _check_unchanged(repository: str, file: Listed, known: KnownHash | None) -> 
 
 
 def _git_hash(path: Path, size: int) -> str:
-    """What git, and so the hub, calls a small file: a name for content here, no protection."""
+    """git's hash, which the hub uses for small files; an identifier here, not a protection."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)).hexdigest()

@@ -1,9 +1,8 @@
-"""Looks at a model folder in transformers' layout before anything in it is loaded.
+"""Inspects a model folder in transformers' layout before anything in it is loaded.
 
-A folder may come from anywhere, so nothing in it is run: weights are safetensors (plain numbers; pickles
-can carry programs and are refused), and code of the folder's own is refused too. Only headers and JSON are
-parsed here; what is read in full is read for its hash. Left out: download, and whether the model fits this
-machine.
+A folder may come from anywhere, so nothing in it is run. Weights must be safetensors (plain numbers; pickles can
+contain programs and are refused), and code in the folder is refused too. Only headers and JSON are parsed here; other
+content is only read for its hash. Left out: downloading, and whether the model fits this computer.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ ARCHITECTURES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "Sm
 _PICKLES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
 _LONGEST_JSON = 64_000_000
 _LONGEST_PARSED = 16_000_000
-"""Of a JSON file that is taken apart: in memory it may be twenty times as large."""
+"""Of a JSON file that is parsed: in memory it may be twenty times as large."""
 _LONGEST_TEMPLATE = 1_000_000
 _MOST_GROWTH = 64
-"""Published tokenizers replace one character by another one."""
+"""Published tokenizers replace one character by one other."""
 LONGEST_CONTEXT = 1 << 31
 _TABLE, _HEAD = "model.embed_tokens.weight", "lm_head.weight"
 _MARK = b"\xef\xbb\xbf"
-"""With which some editors begin a text in UTF-8."""
+"""Byte order mark that some editors write in UTF-8."""
 _NAMED_IN_HASH = (
     "config.json",
     "generation_config.json",
@@ -60,7 +59,7 @@ class ModelFolder(msgspec.Struct, frozen=True, kw_only=True):
     """Numbers stored in the weight files; a tied head is counted once."""
     vocabulary: int
     context: int
-    """Most tokens the model was made for."""
+    """The model's context length in tokens."""
     hash: str
     """SHA-256, in hex, over the names and contents of configuration, tokenizer and weights."""
 
@@ -69,7 +68,7 @@ def read_folder(path: Path) -> ModelFolder:
     """Check the folder and describe it.
 
     Raises:
-        ModelError: something is missing, damaged, unsafe, or of a kind that is not supported.
+        ModelError: something is missing, damaged, unsafe, or of an unsupported kind.
     """
     if not path.is_dir():
         raise ModelError("There is no model folder at {path}. Check whether the path is right.", path=str(path))
@@ -85,8 +84,7 @@ def read_folder(path: Path) -> ModelFolder:
 
 
 def check_before_weights(path: Path, coming: Sequence[str]) -> None:
-    """What can be said of a model before its weights, the files `coming`, are there. Raises ModelError as
-    `read_folder`."""
+    """Check a model before its weights, the files `coming`, have arrived. Raises ModelError as `read_folder`."""
     names = sorted(entry.name for entry in path.iterdir())
     _refuse_code(path, names)
     _architecture(read_json(path / "config.json"))
@@ -101,11 +99,11 @@ class Checked(NamedTuple):
     config: dict[str, Any]
     weights: list[Path]
     numbers: int
-    """In the weights."""
+    """Numbers in the weights."""
 
 
 def check_folder(path: Path) -> Checked:
-    """All checks but of the sizes that only `read_folder` needs; weights are not read. Raises ModelError."""
+    """All checks except those of sizes that only `read_folder` needs; weights are not read. Raises ModelError."""
     check_before_weights(path, [])
     weights = _weight_files(path, [entry.name for entry in path.iterdir()])
     config = read_json(path / "config.json")
@@ -134,7 +132,7 @@ def _refuse_code(path: Path, names: Sequence[str]) -> None:
             )
 
         if name == "adapter_config.json":
-            # transformers would load the model that this file names, from wherever that is.
+            # transformers would load the model that this file names, from any place.
             raise ModelError(
                 "{path} contains {name}, which is an adapter for another model. Choose that model, or move "
                 "the file away.",
@@ -144,11 +142,11 @@ def _refuse_code(path: Path, names: Sequence[str]) -> None:
 
 
 def _check_small_files(path: Path, names: Sequence[str]) -> None:
-    """What whoever loads the model reads unasked: files of this folder, none longer than such files are."""
+    """The files that loaders read automatically must be in this folder and of ordinary size."""
     files = [path / name for name in names if kind_of(name) in ("json", "tokenizer") or name.endswith(".jinja")]
     further = path / "additional_chat_templates"
     if further.is_symlink():
-        real_file(further, weights=False)  # no file: what lies behind it is not looked at
+        real_file(further, weights=False)  # a folder: its content is not checked
     for file in [*files, *further.glob("*.jinja")]:
         longest = _LONGEST_TEMPLATE if file.suffix == ".jinja" else _LONGEST_JSON
         if not file.is_dir() and real_file(file, weights=False).stat().st_size > longest:
@@ -156,11 +154,11 @@ def _check_small_files(path: Path, names: Sequence[str]) -> None:
 
 
 def _check_size(config: dict[str, Any], architecture: str, numbers: int) -> None:
-    """Whether the weights hold the model that config.json describes: what is loaded has room made for what is
-    described. A configuration without a shape is refused where the shape is needed (models/describe.py)."""
+    """Check that the weights match the model that config.json describes, because memory is planned from that
+    description. A configuration without a shape is refused where the shape is needed (models/describe.py)."""
     if "num_hidden_layers" not in config:
         return
-    # Whether the head is the embedding may go unsaid, so the smaller of the two is held against the files.
+    # A tied head may be unstated, so the smaller size is compared with the files.
     least = msgspec.structs.replace(shape_of(config), tied=True).parameters(architecture)
     if least > numbers:
         raise ModelError(
@@ -172,7 +170,7 @@ def _check_size(config: dict[str, Any], architecture: str, numbers: int) -> None
 
 
 def _check_ends(path: Path, config: dict[str, Any], shapes: Mapping[str, list[int]]) -> None:
-    """Whether the weights have what a model begins and ends with, under the names that its class knows."""
+    """Check that the weights have a model's first and last tensors, under the names of its class."""
     if "num_hidden_layers" not in config:
         return
     names = [name for name in (_TABLE, _TABLE.removeprefix("model.")) if name in shapes]
@@ -213,13 +211,13 @@ class _Added(msgspec.Struct, frozen=True):
 
 
 class _Vocabulary(msgspec.Struct, frozen=True):
-    """Of a tokenizer's model: ids by text; other kinds than BPE have a list."""
+    """A tokenizer's model: ids by text; kinds other than BPE have a list."""
 
     vocab: dict[str, int] | list[Any] = msgspec.field(default_factory=dict)
 
 
 class _Tokens(msgspec.Struct, frozen=True):
-    """What tokenizer.json says of its tokens."""
+    """The tokens in tokenizer.json."""
 
     added_tokens: list[_Added] = []
     model: _Vocabulary = _Vocabulary()
@@ -264,9 +262,9 @@ def _architecture(config: dict[str, Any]) -> str:
 
 
 def _is_unusual(config: dict[str, Any]) -> bool:
-    """Whether it has layers that are not written out in engines/torch/llama, which looks again at what it loads."""
+    """Whether it has layers that engines/torch/llama does not support (which checks again what it loads)."""
     kinds = config.get("layer_types")
-    if kinds is None:  # then transformers gives windows to the layers from max_window_layers on
+    if kinds is None:  # then transformers applies windows to the layers from max_window_layers on
         windows = config.get("use_sliding_window") and config.get("sliding_window")
         whole, layers = config.get("max_window_layers", 28), config.get("num_hidden_layers")
         sliding = windows and isinstance(whole, int) and isinstance(layers, int) and whole < layers
@@ -294,11 +292,11 @@ def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
             )
         )
     tokenizer = path / "tokenizer.json"
-    # Large, and what it says is the tokenizer's business, but for how long it makes a text.
+    # Large, and only the tokenizer interprets it. Checked here: how long it can make a text.
     raw = _read(tokenizer, _LONGEST_JSON)
     with _damage_of(tokenizer):
         try:
-            members = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])  # nothing is built of them
+            members = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])  # the values are not decoded
         except msgspec.ValidationError as error:
             raise _no_object(tokenizer) from error
         times = math.prod(_growth(members.get(name)) for name in ("normalizer", "decoder"))
@@ -311,7 +309,7 @@ def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
 
 
 def chat_template(path: Path) -> str:
-    """The source of the folder's chat template, where the tokenizer takes it from; empty where there is none."""
+    """The source of the chat template that the tokenizer would use; empty if there is none."""
     file = path / "chat_template.jinja"
     if file.exists():
         return _read(file, _LONGEST_TEMPLATE).decode("utf-8", "replace")
@@ -321,13 +319,13 @@ def chat_template(path: Path) -> str:
         case list(named):
             for one in named:
                 match one:
-                    case {"name": "default", "template": str(source)}:  # the others are for tools
+                    case {"name": "default", "template": str(source)}:  # the other ones are for tools
                         return source
     return ""
 
 
 def _growth(steps: msgspec.Raw | None) -> int:
-    """How many times as long replacements, one after another, may make a text."""
+    """By what factor a sequence of replacements may lengthen a text."""
     raw, times = bytes(steps or b"null"), 1
     if len(raw) > _LONGEST_TEMPLATE:
         return _MOST_GROWTH + 1
@@ -344,7 +342,7 @@ def _growth(steps: msgspec.Raw | None) -> int:
 
 
 def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
-    """The safetensors files of the model, in order of name."""
+    """The safetensors files of the model, ordered by name."""
     if "model.safetensors.index.json" not in names:
         if "model.safetensors" not in names:
             raise ModelError("{path} has no model.safetensors. Download the folder again.", path=str(path))
@@ -357,7 +355,7 @@ def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
         )
     files = sorted({str(name) for name in shards.values()})
     for name in files:
-        # A plain name of this folder: an index must not lead out of it.
+        # A plain name in this folder: an index must not point outside.
         if name not in names or not name.endswith(".safetensors"):
             raise ModelError(
                 "{path} lacks the weight file {name} that its index names. Download the folder again.",
@@ -379,7 +377,7 @@ def read_json(file: Path) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _damage_of(file: Path) -> Iterator[None]:
-    """Say of which file it is that JSON cannot be read inside."""
+    """Inside, errors for unreadable JSON name the file."""
     try:
         yield
     except (ValueError, RecursionError) as error:

@@ -1,7 +1,7 @@
-"""Looks at a GGUF file before anything opens it: header, metadata, and whether every tensor is there, to the byte.
+"""Inspects a GGUF file before anything opens it: header, metadata, and whether every tensor is complete, to the byte.
 
-Files come from anywhere, so every count and length is held against what is left of the file before it is believed.
-Nothing of the tensors themselves is read. Left out: whether an engine knows the architecture.
+Files come from anywhere, so every count and length is compared with the rest of the file before it is used. The tensors
+themselves are not read. Left out: whether an engine supports the architecture.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from sapo_desktop.models.fit.shape import LARGEST_SIZE, MOST_LAYERS, ModelShape
 _VERSIONS = (2, 3)
 _MOST_ENTRIES = 100_000
 _MOST_VALUES = 4_000_000
-"""In all lists together: a vocabulary of a million tokens has them three times, and its merges."""
+"""In all lists together: a vocabulary of a million tokens has three lists, and its merges."""
 _LONGEST_STRING = 16_000_000
 _LONGEST_KEY = 65_535
 _LONGEST_HEADER = 256_000_000
 _DEEPEST = 2
 _TEMPLATE = "tokenizer.chat_template"
 _KEPT = {"general.type", "general.architecture", "tokenizer.ggml.model", "tokenizer.ggml.pre", _TEMPLATE}
-"""The texts that are looked at; all others are passed over, for they may be long."""
+"""The texts that are kept; all others are skipped, because they may be long."""
 _NUMBERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _REAL = (6, 12)
 _STRING, _ARRAY = 8, 9
 _REPACKED = {"Q4_0", "Q2_K", "Q4_K", "IQ4_NL", "MXFP4"}
-"""llama.cpp rearranges matrices of these types for a processor with AVX2 (Q2_K: with AVX-512, and counted wherever it
-is met), and multiplies with the copy. Rows of a table of tokens are still taken from what the file has."""
+"""llama.cpp repacks matrices of these types for processors with AVX2 (Q2_K: with AVX-512, and always counted here)
+and multiplies with the copy. Rows of the token table are still read from the file's version."""
 _ROWS_REPACKED = 8
 _TABLE, _HEAD = "token_embd.weight", "output.weight"
 
@@ -47,44 +47,44 @@ class GgufFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file that passed the checks."""
 
     architecture: str
-    """As the file says: `qwen2`, `llama`. Empty in the later parts of a model in several files."""
+    """As in the file: `qwen2`, `llama`. Empty in the later parts of a model with several files."""
     bytes: int
     part: int = 0
     parts: int = 1
     context: int = 0
-    """Most tokens that the model was made for; 0 where the file does not say."""
+    """The model's context length; 0 if the file does not say."""
     shape: ModelShape | None = None
-    """None where the file does not say it in single numbers."""
+    """None if the file does not give it as single numbers."""
     table_repacked: int = 0
-    """Bytes of the table of tokens, where llama.cpp would repack it to multiply with."""
+    """Bytes of the token table, if llama.cpp would repack it."""
     own_head: bool = False
-    """Whether something else than that table gives the answers."""
+    """Whether the output matrix is separate from that table."""
     tokenizer: str = ""
-    """As the file names its kind."""
+    """The tokenizer's kind, as named in the file."""
     template: str = ""
     """The source of its chat template."""
     only_answers: Text = ""
-    """Why it cannot learn, in a sentence that says what kind of model it is; empty where it can."""
+    """Why it cannot learn, in a sentence that names its kind; empty if it can."""
 
     @property
     def held_twice(self) -> int:
-        """Bytes that llama.cpp has in memory as they are and repacked."""
+        """Bytes that llama.cpp holds both as they are and repacked."""
         return 0 if self.own_head else self.table_repacked
 
 
 class _Tensors(NamedTuple):
-    """What the list of tensors comes to."""
+    """Totals over the list of tensors."""
 
     table_repacked: int
     own_head: bool
 
 
 _Values = dict[str, str | int | float | None]
-"""Entries of the header by key; None for those that are not looked at."""
+"""Entries of the header by key; None for skipped ones."""
 
 
 class _Cut(Exception):
-    """The file ends before what its header announces, or announces what no file has."""
+    """The file ends before its header's content does, or the header announces impossible sizes."""
 
 
 class _Endless(_Cut):
@@ -92,10 +92,10 @@ class _Endless(_Cut):
 
 
 def check_gguf(files: Sequence[Path]) -> GgufFile:
-    """Check the files of one model, one or several parts of it, and describe it as a whole.
+    """Check the files of one model, one or several parts, and describe it as a whole.
 
     Raises:
-        ModelError: a file is damaged, cut short, or none of a model; or parts are missing.
+        ModelError: a file is damaged, incomplete, or not part of a model; or parts are missing.
     """
     found = {path: read_gguf(path) for path in sorted(files)}
     if not found:
@@ -204,7 +204,7 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
 
 
 def _only_answers(path: Path, architecture: str, values: _Values, *, told: bool) -> Text:
-    """`told`: whether the file says what shape its model has."""
+    """`told`: whether the file states the model's shape."""
     start = f"{architecture}."
     numbers = {
         key.removeprefix(start): value
@@ -223,7 +223,7 @@ def _only_answers(path: Path, architecture: str, values: _Values, *, told: bool)
 
 
 def _shape(values: _Values, architecture: str, vocabulary: int) -> ModelShape | None:
-    """What the header says of the shape; sizes that no model has are not believed."""
+    """The shape in the header; impossible sizes are ignored."""
 
     def number(key: str, otherwise: int = 0) -> int:
         return _whole(values, f"{architecture}.{key}", otherwise)
@@ -240,18 +240,18 @@ def _shape(values: _Values, architecture: str, vocabulary: int) -> ModelShape | 
     }
     if not all(0 < size <= LARGEST_SIZE for size in found.values()) or found["layers"] > MOST_LAYERS:
         return None
-    return ModelShape(**found, tied=True)  # a head of its own shows in the file's bytes only
+    return ModelShape(**found, tied=True)  # only the file's bytes show whether the head is separate
 
 
 def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment: int) -> _Tensors:
-    """Whether the tensors fill the rest of the file; returns what they come to."""
+    """Check that the tensors fill the rest of the file; returns their totals."""
     if alignment < 1 or alignment > 1 << 20 or alignment & (alignment - 1):
         raise ModelError(
             "{path} is damaged (it aligns its tensors to {alignment} bytes). Download it again.",
             path=str(path),
             alignment=alignment,
         )
-    from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType  # brings numpy, which the worker has no use for
+    from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType  # imports numpy, which the worker does not need
 
     places, table, head = [], 0, False
     for _ in range(count):
@@ -294,7 +294,7 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
 
 
 class _Reader:
-    """Takes bytes of the header one thing after the other; raises _Cut where the file has no more, or says too much."""
+    """Reads the header's items in sequence; raises _Cut if the file has no more bytes, or announces too many."""
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
         self._stream = stream
@@ -302,7 +302,7 @@ class _Reader:
         self._values = 0
         self.position = 0
         self.lengths: dict[str, int] = {}
-        """Of the lists among the entries, by key."""
+        """Lengths of the lists among the entries, by key."""
 
     def take(self, count: int) -> bytes:
         self._move(count)
@@ -315,7 +315,7 @@ class _Reader:
     def number(self, form: str) -> int:
         raw = self.take(struct.calcsize(form))
         if len(raw) < struct.calcsize(form):
-            raise _Cut  # the file became shorter meanwhile
+            raise _Cut  # the file shrank meanwhile
         return int(struct.unpack(form, raw)[0])
 
     def real(self, form: str) -> float:
@@ -355,7 +355,7 @@ class _Reader:
         return length
 
     def _value(self, kind: int, depth: int) -> int | float | None:
-        """A number; None for what is only passed over."""
+        """A number; None for skipped values."""
         if kind in _REAL:
             return self.real(_NUMBERS[kind])
         if kind in _NUMBERS:

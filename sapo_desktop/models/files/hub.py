@@ -1,7 +1,7 @@
-"""A hub, asked through huggingface_hub: which files a revision has, and each file into a cache of the library's kind.
+"""Access to a hub through huggingface_hub: a revision's files, and downloads into the library's cache.
 
-Resuming among files, redirects, mirrors, Xet and tokens are the library's. Here its errors become sentences, and what
-may pass is tried again (docs/decisions/007-downloads-by-the-hubs-library.md).
+The library handles resumption between files, redirects, mirrors, Xet and tokens. Here its errors become sentences, and
+temporary ones are retried (docs/decisions/007-downloads-by-the-hubs-library.md).
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ from sapo_desktop.models.files.store import COMMIT
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _WAITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
-"""Seconds between tries, beside those of the library."""
+"""Seconds between tries, in addition to the library's."""
 _MOST_FILES = 1000
-"""In the first folder of a repository, from which alone anything is taken."""
+"""In a repository's top folder; only its files are used."""
 _LONGEST_PAGE = 20_000_000
-"""Bytes of search results: fifty have about half a million."""
+"""Bytes of search results: fifty take about half a million."""
 _PIECE = 1 << 16
-"""Bytes between two reports; the library's own are 10 MB, a minute on a slow line."""
+"""Bytes between two reports. The library's own are 10 MB, a minute on a slow connection."""
 Asked = TypeVar("Asked")
 Say = Callable[[Text], None]
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A file of a revision, as the hub describes it."""
+    """A file of a revision, as the hub lists it."""
 
     name: str
     bytes: int
     sha256: str | None = None
-    """Of a large file."""
+    """For a large file."""
     blob: str | None = None
-    """Of a small file: the name that git gives its content."""
+    """For a small file: git's hash of its content."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Listing:
 
 
 class Bar:
-    """What the library takes for a bar of tqdm: it passes the bytes on. Subclassed for each file."""
+    """Replaces a tqdm bar in the library and passes the bytes on. Subclassed for each file."""
 
     arrived: ClassVar[Callable[[int], None]]
 
@@ -87,7 +87,7 @@ class Bar:
         type(self).arrived(n)
 
     def update_transfer(self, n: int) -> None:
-        """Bytes on the line, which Xet counts apart from those of the file."""
+        """Transferred bytes, which Xet counts separately from those of the file."""
 
     def refresh(self) -> None:
         pass
@@ -109,17 +109,17 @@ class Hub:
 
     Args:
         sleep: waits between tries.
-        patient: False where there is another source.
+        patient: False if there is another source.
     """
 
     def __init__(self, access: Access, sleep: Callable[[float], None] = time.sleep, *, patient: bool = True) -> None:
         self.endpoint = checked_endpoint(access)
         self._access, self._sleep = access, sleep
         self._waits = _WAITS if patient else _WAITS[:2]
-        client(access.proxy).close()  # a proxy that cannot be used is said before anything is asked
+        client(access.proxy).close()  # report an unusable proxy before any request
         set_client_factory(lambda: client(access.proxy, timeout=30.0))
         constants.DOWNLOAD_CHUNK_SIZE = _PIECE
-        # Xet is neither slowed down nor led through the setting's proxy.
+        # Xet ignores the rate and the setting's proxy.
         constants.HF_HUB_DISABLE_XET = constants.HF_HUB_DISABLE_XET or bool(access.most_bytes or access.proxy)
         self._token: str | bool = access.token or False
         self._api = HfApi(self.endpoint, self._token, "sapo-desktop", __version__)
@@ -128,7 +128,7 @@ class Hub:
         """The files of a revision.
 
         Raises:
-            DownloadError: there is no such revision, or we may not see it, or the hub cannot be reached.
+            DownloadError: there is no such revision, access is denied, or the hub cannot be reached.
         """
 
         def ask() -> Listing:
@@ -163,11 +163,11 @@ class Hub:
         return listing
 
     def search(self, words: str, most: int) -> list[object]:
-        """Models that write text and whose names have these words, the most downloaded first. Asked once, without a
-        token.
+        """Models that generate text and whose names contain these words, the most downloaded first. A single request
+        without a token.
 
         Raises:
-            DownloadError: the hub cannot be reached, or does not answer as one.
+            DownloadError: the hub cannot be reached or answers wrongly.
         """
         set_client_factory(lambda: client(self._access.proxy, timeout=30.0, event_hooks={"response": [_one_page]}))
         try:
@@ -192,7 +192,7 @@ class Hub:
             raise DownloadError("{trouble} Try again later.", trouble=trouble.text) from trouble
 
     def file(self, repository: str, commit: str, name: str, cache: Path, bar: NewBar, say: Say) -> Path:
-        """The file's place in the cache, once it is whole. `bar`: called before each try. Raises as `listing`."""
+        """The file's place in the cache, once it is complete. `bar`: called before each try. Raises as `listing`."""
 
         def ask() -> Path:
             with self._in_words(repository, name):
@@ -223,7 +223,7 @@ class Hub:
         return path
 
     def _persistently(self, ask: Callable[[], Asked], say: Say) -> Asked:
-        """The answer, asked for again after passing troubles."""
+        """The result, with retries after temporary problems."""
         tries = len(self._waits) + 1
         for count, seconds in enumerate(self._waits, start=2):
             try:
@@ -249,10 +249,10 @@ class Hub:
 
     @contextlib.contextmanager
     def _in_words(self, repository: str, what: Text) -> Iterator[None]:
-        """The library's errors inside as Trouble, DownloadError or AccessRefused. Those of the disk pass."""
+        """Turn the library's errors inside into Trouble, DownloadError or AccessRefused. Disk errors pass."""
         try:
             yield
-        except LocalEntryNotFoundError as error:  # how it says that the hub did not answer
+        except LocalEntryNotFoundError as error:  # raised if the hub did not answer
             raise self._said(error.__cause__ or error, repository, what) from error
         except (httpx2.HTTPError, httpx2.InvalidURL, HFValidationError) as error:
             raise self._said(error, repository, what) from error
@@ -318,7 +318,7 @@ class Hub:
 
 
 class _Limited(httpx2.SyncByteStream):
-    """A body that ends in an error where it is longer than a page of search results can be."""
+    """A body that raises an error if it is longer than a page of search results can be."""
 
     def __init__(self, stream: httpx2.SyncByteStream) -> None:
         self._stream = stream
@@ -336,7 +336,7 @@ class _Limited(httpx2.SyncByteStream):
 
 
 def _one_page(response: httpx2.Response) -> None:
-    """Nothing packed, which could unfold without an end, and no further page."""
+    """No compression, whose content could be endless, and no further pages."""
     assert isinstance(response.stream, httpx2.SyncByteStream)
     response.stream = _Limited(response.stream)
     for name in ("content-encoding", "link"):
@@ -344,10 +344,10 @@ def _one_page(response: httpx2.Response) -> None:
 
 
 def checked_endpoint(access: Access) -> str:
-    """The endpoint as it stands before a path.
+    """The endpoint in a form to which paths can be added.
 
     Raises:
-        DownloadError: it is no http(s) address, or the token would travel in the open.
+        DownloadError: it is not an http(s) address, or the token would be sent unencrypted.
     """
     endpoint = access.endpoint.rstrip("/")
     try:

@@ -1,9 +1,9 @@
-"""Takes a model from this computer into the models folder: a folder in transformers' layout, or a GGUF file.
+"""Imports a model from this computer into the models folder: a folder in transformers' layout, or a GGUF file.
 
-The same checks as for downloads, and only the files that a model needs come along. Where the file system can, nothing
-is copied: files share their blocks (a reflink). Links are followed as core/files/model_links.py says, and a copy is for
-nobody who could not read the original. Small files come first, so that what cannot be used is refused before its
-weights are copied. The folder appears by a rename, whole.
+The checks are those of downloads, and only the files that a model needs are copied. If the file system supports it,
+files share their blocks (a reflink). Links are followed by the rules of core/files/model_links.py, and a copy is never
+readable by more users than the original. Small files come first, so that an unusable model is refused before its
+weights are copied. The folder appears complete, by a rename.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ from sapo_desktop.models.files.store import MANIFEST, Store
 _PIECE = 1 << 20
 _WEIGHTS = ("weights", "gguf")
 _OF_A_HUB, _SNAPSHOTS = "models--", "snapshots"
-"""How the hub's own library names the folders of its cache."""
+"""Names of folders in the cache of the hub's own library."""
 _FOR_PICTURES = "mmproj"
-"""A file for a model's eyes, which other programs keep beside it."""
+"""An image encoder's file, which other programs store next to the model."""
 _FICLONE = 0x40049409
-"""Linux: let this file share the blocks of that one."""
+"""Linux: make this file share the blocks of another."""
 
 
 @dataclass(frozen=True)
 class _Source:
-    """What is taken in."""
+    """What is imported."""
 
     kind: ModelKind
     files: dict[str, Path]
-    """Name in the models folder -> where the bytes are; links are resolved."""
+    """Name in the models folder -> place of the bytes; links are resolved."""
     left_out: list[str] = field(default_factory=list)
 
     @property
@@ -69,7 +69,7 @@ def take_in(
 
     Raises:
         ModelError: there is none at that path, it is damaged, unsafe, of an unknown kind, or its name is taken.
-        NoRoom: the disk has too little room.
+        NoRoom: the disk has too little space.
     """
     path = _snapshot(Path(request.path).expanduser().absolute())
     store = Store(Path(request.folder))
@@ -112,7 +112,7 @@ def take_in(
 
 
 def _snapshot(path: Path) -> Path:
-    """The model in a folder of a hub's cache, which keeps it some folders further down; any other path as it is."""
+    """The model in a folder of a hub's cache, which stores it some levels down; other paths are returned unchanged."""
     if not path.name.startswith(_OF_A_HUB) or not (path / _SNAPSHOTS).is_dir():
         return path
     found = sorted((path / _SNAPSHOTS).iterdir(), key=lambda folder: folder.stat().st_mtime)
@@ -122,7 +122,7 @@ def _snapshot(path: Path) -> Path:
 
 
 def _name_of(path: Path) -> str:
-    """A name for the model, after the folder or file."""
+    """A name for the model, from the folder or file."""
     stem = path.name[: -len(".gguf")] if path.suffix.lower() == ".gguf" else path.name
     if path.parent.name == _SNAPSHOTS and path.parent.parent.name.startswith(_OF_A_HUB):
         stem = path.parent.parent.name.removeprefix(_OF_A_HUB)  # its own name is a hash
@@ -150,7 +150,7 @@ def _source(path: Path) -> _Source:
             path=str(path),
             names=", ".join(missing[:3]),
         )
-    # The one that a person named may be a link to anywhere; parts that came along with it may not.
+    # The file that a person named may be a link to anywhere; further parts may not.
     files = {part.name: real_file(path.resolve() if part == path else part, weights=True) for part in parts}
     return _Source(kind="gguf", files=files)
 
@@ -169,7 +169,7 @@ def _not_taken(path: Path) -> Text:
 
 
 def _folder(path: Path) -> _Source:
-    """The files of a folder that make a model; folders within it are left out."""
+    """The files of a folder that form a model; subfolders are ignored."""
     names = sorted(entry.name for entry in path.iterdir() if not entry.is_dir() and not entry.name.startswith("."))
     taken = [name for name in names if is_plain(name) and kind_of(name) is not None and name != MANIFEST]
     kinds = {kind_of(name) for name in taken}
@@ -188,7 +188,7 @@ def _folder(path: Path) -> _Source:
 
 
 def _refuse_several(path: Path, names: Sequence[str]) -> None:
-    """One model, in however many parts, is taken in."""
+    """Only one model, in any number of parts, is imported."""
     models = {tuple(parts_of(path / name)) for name in names}
     if len(models) > 1:
         raise ModelError(
@@ -214,7 +214,8 @@ def _no_weights(path: Path, names: Sequence[str]) -> Text:
 
 
 def _bring(source: _Source, staged: Path, progress: Progress, need: Callable[[int], None]) -> dict[str, KeptFile]:
-    """Every file into the staging folder, hashed. `need` is told how many bytes have to be copied, before any is."""
+    """Copy every file into the staging folder and hash it. `need` is called with the bytes to copy, before the first
+    is."""
     shared = {name for name, path in source.files.items() if _reflinked(path, staged / name)}
     if missing := sum(path.stat().st_size for name, path in source.files.items() if name not in shared):
         need(missing)
@@ -233,7 +234,7 @@ def _bring(source: _Source, staged: Path, progress: Progress, need: Callable[[in
 
 
 def _check_before_weights(source: _Source, staged: Path, weights: Sequence[str]) -> None:
-    """What can be said of the model while only its small files are here. Raises ModelError."""
+    """Check the model while only its small files are there. Raises ModelError."""
     if source.kind == "transformers":
         check_small_files(staged, weights)
         for name in weights:
@@ -258,7 +259,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
 
 
 def _copied(path: Path, target: Path) -> Iterator[bytes]:
-    """The pieces of the file, each once it is written."""
+    """The pieces of the file, each after it was written."""
     with open_regular(path, links=False) as file, create_like(file, target) as copy:
         while piece := file.read(_PIECE):
             copy.write(piece)
@@ -266,7 +267,7 @@ def _copied(path: Path, target: Path) -> Iterator[bytes]:
 
 
 def _reflinked(path: Path, target: Path) -> bool:
-    """Whether the target now shares the blocks of the file; later changes of either leave the other as it is."""
+    """Whether the target now shares the file's blocks; later changes to one do not affect the other."""
     if sys.platform != "linux":
         return False
     import fcntl
@@ -274,7 +275,7 @@ def _reflinked(path: Path, target: Path) -> bool:
     with open_regular(path, links=False) as source, create_like(source, target) as clone:
         try:
             fcntl.ioctl(clone.fileno(), _FICLONE, source.fileno())
-        except OSError:  # another disk, or a file system that cannot
+        except OSError:  # another disk, or a file system without reflinks
             target.unlink()
             return False
     return True

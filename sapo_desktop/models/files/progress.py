@@ -1,4 +1,4 @@
-"""How far a download or an import is: bytes, speed, time left. What is shown of it never goes back."""
+"""Progress of a download or import: bytes, speed, time left. The shown value never decreases."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from sapo_desktop.core.sentences import Text
 
 Report = Callable[[Transfer], None]
 _BETWEEN = 0.25
-"""Seconds between two reports of the same stage."""
+"""Minimum seconds between two reports of the same stage."""
 _WINDOW = 15.0
-"""Seconds over which the speed is taken."""
+"""Seconds over which the speed is measured."""
 _SHORTEST = 1.0
-"""Seconds of transfer before a speed is named."""
+"""Minimum seconds of transfer before a speed is shown."""
 
 
 class Progress:
-    """Counts the bytes of all files of one model and reports them, a few times a second; a change of stage at once.
-    `with` keeps it reporting while a line is silent, so that the speed falls.
+    """Counts the bytes of all files of one model and reports them, a few times a second; changes of stage at once.
+    Inside `with`, it also reports while a connection stalls, so that the speed falls.
 
     Args:
         total: bytes of all files; 0 while unknown.
@@ -33,7 +33,7 @@ class Progress:
         self.total = total
         self._report, self._clock = report, clock
         self._whole = 0
-        """Bytes of finished files."""
+        """Bytes of completed files."""
         self._part = 0
         """Bytes of the current file."""
         self._shown = 0
@@ -41,7 +41,7 @@ class Progress:
         self._began: float | None = None
         self._last: tuple[Stage, str, Text] = ("asking", "", "")
         self._reported = float("-inf")
-        self._lock = threading.RLock()  # the library may count on one thread, another one reports
+        self._lock = threading.RLock()  # the library may count in one thread while another one reports
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._keep_reporting, daemon=True)
 
@@ -54,7 +54,7 @@ class Progress:
         self._thread.join()
 
     def say(self, stage: Stage, file: str = "", text: Text = "") -> None:
-        """What is being done now."""
+        """Set the current stage."""
         with self._lock:
             now, this = self._clock(), (stage, file, text)
             if this != self._last or now - self._reported >= _BETWEEN:
@@ -62,12 +62,12 @@ class Progress:
                 self._report(self._transfer(now))
 
     def begin(self, file: str, stage: Stage = "fetching") -> None:
-        """A file comes from its beginning, whatever came of it before."""
+        """A file starts from its beginning, whatever arrived before."""
         self._part = 0
         self.say(stage, file)
 
     def arrived(self, count: int) -> None:
-        """So many bytes of it are here; a negative number of them is lost."""
+        """So many bytes of the file arrived; a negative number is lost."""
         with self._lock:
             now = self._clock()
             self._part += count
@@ -78,7 +78,7 @@ class Progress:
             self.say(*self._last)
 
     def finished(self, size: int) -> None:
-        """The file is whole, whether its bytes came now or were here before."""
+        """The file is complete, whether it arrived now or before."""
         self._whole, self._part = self._whole + size, 0
 
     def _keep_reporting(self) -> None:
@@ -95,7 +95,7 @@ class Progress:
         return Transfer(stage=stage, file=file, done=self._shown, total=self.total, speed=speed, left=left, text=text)
 
     def _speed(self, now: float) -> float:
-        """Bytes a second over the last seconds; 0 while too little has come to tell."""
+        """Recent bytes per second; 0 while too little arrived to tell."""
         if self._began is None or now - self._began < _SHORTEST:
             return 0.0
         counted = sum(count for moment, count in self._arrivals if moment >= now - _WINDOW)

@@ -1,9 +1,8 @@
-"""Looks at a safetensors file before anything opens it: a header that describes exactly the bytes that are there.
+"""Inspects a safetensors file before anything opens it: the header must describe exactly the file's bytes.
 
-Tensors follow one another without holes and without overlapping, as the format has it: a header in which ten thousand
-tensors share the same bytes would have a loader allocate ten thousand times what the file holds. Only the header is
-read. safetensors' `safe_open` refuses the same, but needs numpy (20 MB more in every worker) and takes 1.1 GB and 18 s
-for a header of 97 MB that was made for it.
+The format requires tensors without gaps or overlaps: with overlaps, ten thousand tensors could share the same bytes and
+make a loader allocate ten thousand times the file's size. Only the header is read. safetensors' `safe_open` makes the
+same checks, but needs numpy (20 MB more in every worker), and takes 1.1 GB and 18 s for a malicious header of 97 MB.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _BYTES = {
     **dict.fromkeys(("I32", "U32", "F32"), 4),
     **dict.fromkeys(("I64", "U64", "F64"), 8),
 }
-"""Number format -> bytes of a number. Formats of less than a byte are those of quantised models, which are refused."""
+"""Number format -> bytes per number. Formats below one byte belong to quantised models, which are refused."""
 
 _Size = Annotated[int, Meta(ge=0, le=_MOST_NUMBERS)]
 
@@ -53,12 +52,12 @@ class _Tensor(msgspec.Struct, frozen=True):
 
 
 def count_numbers(file: Path) -> int:
-    """Numbers in a safetensors file. Raises ModelError as `read_shapes`."""
+    """Count the numbers in a safetensors file. Raises ModelError as `read_shapes`."""
     return sum(map(math.prod, read_shapes(file).values()))
 
 
 def read_shapes(file: Path) -> dict[str, list[int]]:
-    """Shape of each tensor in a safetensors file whose header describes exactly the bytes that are there.
+    """Shape of each tensor in a safetensors file whose header describes exactly its bytes.
 
     Raises:
         ModelError: it does not, or the file cannot be read.
@@ -91,7 +90,7 @@ def read_shapes(file: Path) -> dict[str, list[int]]:
 
 
 def _end(tensors: Sequence[_Tensor], file: Path) -> int:
-    """Bytes of all tensors. Raises ModelError where they overlap or leave holes."""
+    """Total bytes of all tensors. Raises ModelError if they overlap or leave gaps."""
     end = 0
     for first, last in sorted(tensor.data_offsets for tensor in tensors):
         if first != end:
@@ -103,7 +102,7 @@ def _end(tensors: Sequence[_Tensor], file: Path) -> int:
 
 
 def _tensors(raw: bytes, file: Path) -> dict[str, _Tensor]:
-    """What a safetensors header tells of each tensor."""
+    """The tensors in a safetensors header."""
     try:
         header = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
         header.pop("__metadata__", None)

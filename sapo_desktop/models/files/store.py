@@ -1,11 +1,11 @@
-"""The models folder: one folder per installed model with its manifest, and beside them what is being made.
+"""The models folder: one folder per installed model with its manifest, and next to them unfinished work.
 
-NAME/manifest.json, files          installed; appears by a rename, whole
-.partial/NAME/state.json, files/   a download that is under way or was cut short
-.partial/NAME~import/              an import that is under way
-.partial/-*                        out of sight and being deleted
-.locks/NAME                        held by whoever works on that name
-first-seen.json                    commits and SHA-256 that nobody had written down, as they were at first
+NAME/manifest.json, files          installed; appears complete, by a rename
+.partial/NAME/state.json, files/   a running or interrupted download
+.partial/NAME~import/              a running import
+.partial/-*                        being deleted
+.locks/NAME                        held by the process that works on that name
+first-seen.json                    commits and SHA-256 at the first download, if nothing else records them
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Format(msgspec.Struct, frozen=True):
-    """What a manifest of every format has."""
+    """The part that manifests of every format have."""
 
     format: int
 
 
 class _FirstSeen(msgspec.Struct, frozen=True, kw_only=True):
-    """What was fixed here for good."""
+    """What was fixed here permanently."""
 
     commits: dict[str, str] = {}
-    """Repository -> what its main branch was."""
+    """Repository -> the commit of its main branch."""
     files: dict[str, KnownHash] = {}
-    """`owner/name@commit/file` -> what it was."""
+    """`owner/name@commit/file` -> its hash."""
 
 
 class KnownHash(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file was at its first download."""
+    """A file's hash at its first download."""
 
     sha256: Sha256
     bytes: int
@@ -69,7 +69,7 @@ class Store:
         self.root = root
 
     def folder(self, name: str) -> Path:
-        """Where the model of that name is, or would be. Raises ModelError for a name that leads elsewhere."""
+        """The (possible) folder of the model of that name. Raises ModelError for a name that points elsewhere."""
         try:
             msgspec.convert(name, ModelName)
         except msgspec.ValidationError as error:
@@ -79,19 +79,19 @@ class Store:
         return self.root / name
 
     def staging(self, name: str) -> Path:
-        """Where an unfinished download of that name lies."""
+        """The folder of an unfinished download of that name."""
         return self.root / ".partial" / self.folder(name).name
 
     def discard_staging(self, name: str) -> None:
-        """Delete what is left of a download whose files have moved on."""
+        """Delete the rest of a download whose files were moved."""
         shutil.rmtree(self.staging(name), ignore_errors=True)
 
     def import_staging(self, name: str) -> Path:
-        """Where an import under that name is put together, from nothing each time."""
+        """The folder in which an import is built, empty each time."""
         return self.root / ".partial" / f"{self.folder(name).name}{_IMPORT}"
 
     def read(self, name: str) -> Installed:
-        """The installed model's manifest, held against its files.
+        """The installed model's manifest, checked against its files.
 
         Raises:
             ModelError: there is none of that name, or it is damaged.
@@ -106,11 +106,10 @@ class Store:
         return model
 
     def manifest(self, name: str) -> Installed:
-        """What the manifest says, whatever has become of the files.
+        """The manifest's content, without checking the files.
 
         Raises:
-            ModelError: there is no folder of that name, or one that is not known to be a model's: it has to be left as
-                it is.
+            ModelError: there is no folder of that name, or it is not known to be a model's, so it must stay as it is.
         """
         folder = self.folder(name)
         if not folder.exists():
@@ -144,7 +143,7 @@ class Store:
         return msgspec.structs.replace(model, name=name)
 
     def damaged_file(self, model: Installed) -> str:
-        """The first file that is not as the manifest says; empty where all are."""
+        """The first file that differs from the manifest; empty if none does."""
         for file, kept in model.files.items():
             path = self.folder(model.name) / file
             if not is_plain(file) or path.is_symlink() or not path.is_file() or path.stat().st_size != kept.bytes:
@@ -152,7 +151,7 @@ class Store:
         return ""
 
     def contents(self) -> Contents:
-        """All that is in the folder, by name."""
+        """Everything in the folder, by name."""
         with disk_errors_as(ModelError, sentence("{folder} could not be read", folder=str(self.root))):
             return self._contents()
 
@@ -169,10 +168,10 @@ class Store:
         return Contents(models=models, unfinished=self._unfinished(), damaged=damaged)
 
     def install(self, staged: Path, model: Installed) -> Path:
-        """Make the folder `staged` the installed model, durably; in place of a damaged one of that name.
+        """Make the folder `staged` the installed model, durably; it replaces a damaged one of that name.
 
         Raises:
-            ModelError: another folder is in the way, or the disk does not let us.
+            ModelError: another folder has the name, or the disk refuses.
         """
         target = self.folder(model.name)
         with disk_errors_as(ModelError, sentence("{name} could not be moved to its place", name=model.name)):
@@ -188,23 +187,23 @@ class Store:
         return target
 
     def remove(self, name: str) -> int:
-        """Delete the model, and what an unfinished download of it left; returns the bytes of it.
+        """Delete the model and the rest of an unfinished download; returns the freed bytes.
 
         Raises:
-            ModelError: there is nothing of that name, or it is no model.
+            ModelError: nothing has that name, or it is not a model.
         """
         with disk_errors_as(ModelError, sentence("{name} could not be removed", name=name)):
             found = self._removable(name)
             freed = sum(tree_bytes(folder) for folder in found)
             with self.lock(name):
                 for folder in found:
-                    # First out of sight, then file by file: what is half deleted is never taken for a model.
+                    # Renamed first, then deleted file by file: a half-deleted folder is never taken for a model.
                     folder.rename(self._trash())
         self.sweep()
         return freed
 
     def _removable(self, name: str) -> list[Path]:
-        """What there is of the model and of unfinished work on it."""
+        """The model's folder and those of unfinished work on it."""
         model = self.folder(name)
         found = [model] if _has_manifest(model) else []
         found += [folder for folder in (self.staging(name), self.import_staging(name)) if folder.exists()]
@@ -224,26 +223,26 @@ class Store:
         return found
 
     def sweep(self) -> None:
-        """Delete what nobody goes on with: what was removed, and imports that were killed."""
+        """Delete what nothing will continue: removed models, and imports that were killed."""
         partial = self.root / ".partial"
         for folder in partial.glob("-*"):
-            shutil.rmtree(folder, ignore_errors=True)  # on Windows a file may still be open: the next sweep gets it
+            shutil.rmtree(folder, ignore_errors=True)  # on Windows a file may still be open; the next sweep deletes it
         for folder in partial.glob(f"*{_IMPORT}"):
             with contextlib.suppress(DownloadError), self.lock(folder.name.removesuffix(_IMPORT)):
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _trash(self) -> Path:
-        """A name under which a folder waits for its end."""
+        """A name under which a folder waits to be deleted."""
         partial = self.root / ".partial"
         partial.mkdir(parents=True, exist_ok=True)
         return partial / f"-{secrets.token_hex(8)}"
 
     @contextlib.contextmanager
     def lock(self, name: str) -> Iterator[None]:
-        """Hold the name while inside.
+        """Hold the name's lock while inside.
 
         Raises:
-            DownloadError: another process works on it.
+            DownloadError: another process is working on it.
         """
         path = self.root / ".locks" / self.folder(name).name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -255,16 +254,16 @@ class Store:
             yield
 
     def known_hash(self, repository: str, commit: str, name: str) -> KnownHash | None:
-        """What this file was when it was first downloaded."""
+        """This file's hash when it was first downloaded."""
         return self._first_seen().files.get(f"{repository}@{commit}/{name}")
 
     def known_commit(self, repository: str) -> str | None:
-        """What the repository's main branch was when a model without a pinned revision was first downloaded."""
+        """The commit of the repository's main branch when a model without a pinned revision was first downloaded."""
         return self._first_seen().commits.get(repository)
 
     def fix(self, repository: str, commit: str, known: Mapping[str, KnownHash], *, branch: bool) -> None:
-        """Write down what these files are, for good; what was written down before stays as it is. `branch`: the commit
-        is what the main branch was."""
+        """Record these files' hashes permanently; existing records do not change. `branch`: the commit is the main
+        branch's."""
         fresh = {f"{repository}@{commit}/{name}": one for name, one in known.items()}
         with self._lock_first_seen():
             seen = self._first_seen()
@@ -303,8 +302,8 @@ class Store:
 
 
 def _has_manifest(folder: Path) -> bool:
-    """Whether a model was installed there, however damaged it is now. Other programs name files so, too: theirs are
-    whole, and of another kind."""
+    """Whether a model was installed there, even if it is damaged now. Other programs use the same file name, but
+    their files are intact and of another format."""
     try:
         found = msgspec.json.decode(read_bytes(folder / MANIFEST))
     except (OSError, ValueError, RecursionError):

@@ -1,1 +1,1 @@
-"""Which model fits a computer, by one estimate of memory."""
+"""Which model fits a computer, based on one estimate of memory."""

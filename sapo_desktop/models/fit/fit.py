@@ -1,8 +1,8 @@
-"""Which model runs here: one choice for command line and window, and what they show of every other.
+"""Which model runs here: one choice for command line and window, and an estimate for every other model.
 
-`fit` chooses for a user the largest of the catalogue that learns here in rounds that are short enough, and says why
-nothing bigger; `badges` is the list to choose from. What one model takes is models/fit/ways.py's, how long a round
-takes models/fit/pace.py's estimate.
+`fit` chooses the largest model of the catalogue that learns here with short enough rounds, and explains why nothing
+larger; `badges` is the list to choose from. models/fit/ways.py calculates what a model needs, models/fit/pace.py how
+long a round takes.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from sapo_desktop.models.fit.ways import Model, best, ways
 from sapo_desktop.system.hardware import Hardware
 
 TIGHT = 0.9
-"""Of the free memory: above it a model is badged tight."""
+"""Share of the free memory above which a model is shown as tight."""
 WHOLE_TOKENS = 128
-"""Of an answer: a model that has no room for them learns less than a smaller one that has."""
+"""Tokens of an answer: a model without room for these learns less than a smaller one with room."""
 
 
 def fit(hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, *, llama_cpp: bool = True) -> Fit:
-    """Choose model, engines, and how much at once; say why nothing bigger. `llama_cpp`: whether it can be used."""
+    """Choose model, engines and batch sizes, and explain why nothing larger. `llama_cpp`: whether it is available."""
     bigger: list[Text] = []
     rooms = places(hardware, settings)
     for entry in sorted(catalogue.models, key=lambda entry: -entry.exact_parameters):
@@ -52,13 +52,13 @@ class _Look:
 
     @property
     def chosen(self) -> bool:
-        """Whether it is what `fit` chooses, where no larger one is; the one that ships is, however slow."""
+        """Whether `fit` chooses it unless a larger one fits. The shipped model counts however slow it is."""
         soon = self.entry.shipped or best(self.ways).round_seconds <= self._most
         return self.trains and self.whole and soon and self.entry.gate == "open"
 
     @property
     def why_not(self) -> Text:
-        """Why it is not, in a sentence."""
+        """Why it is not chosen, in a sentence."""
         entry = self.entry
         if entry.gate != "open":
             return sentence(
@@ -96,10 +96,10 @@ def badges(
     *,
     llama_cpp: bool = True,
 ) -> list[ModelBadge]:
-    """Every model of the catalogue as this computer sees it."""
+    """Every model of the catalogue as it applies to this computer."""
     made = []
     for entry in catalogue.models:
-        # Its own name first: the same model may be here twice.
+        # Its own name first: the same model may be installed twice.
         names = sorted((model.name for model in installed if entry.is_in(model)), key=lambda name: name != entry.id)
         made.append(
             ModelBadge(
@@ -118,7 +118,7 @@ def badges(
 
 
 def estimate(model: Model, hardware: Hardware, settings: Settings, *, llama_cpp: bool = True) -> Estimate:
-    """What this model takes here."""
+    """What this model needs here."""
     looks = [(here, _ways(model, hardware, settings, here, llama_cpp)) for here in places(hardware, settings)]
     here, found = next((look for look in looks if any(way.fits for way in _learning(look[1]))), looks[-1])
     way = best(found)
@@ -141,7 +141,8 @@ def _answer_only(
     llama_cpp: bool,
     bigger: list[Text],
 ) -> Fit:
-    """Nothing can learn here: the largest that can answer, else the starter as it is, which then says what it lacks."""
+    """Nothing can learn here: the largest model that can answer, else the starter, whose way explains what is
+    missing."""
     for entry in sorted(catalogue.models, key=lambda entry: -entry.exact_parameters):
         found = _Look(entry, hardware, settings, here, llama_cpp).ways
         if (entry.gate == "open" and any(way.fits for way in found if way.generator != "remote")) or entry.shipped:
@@ -155,13 +156,13 @@ def _learning(found: Sequence[Way]) -> list[Way]:
 
 
 def _ways(model: Model, hardware: Hardware, settings: Settings, here: Available, llama_cpp: bool) -> list[Way]:
-    """Those that there are without llama.cpp, or with it; of a model that it alone computes, its own in any case."""
+    """All ways with or without llama.cpp. A model that only llama.cpp supports always includes its own."""
     found = ways(model, hardware, settings, here)
     return [way for way in found if llama_cpp or way.generator != "llama.cpp"] or found
 
 
 def _least(found: Sequence[Way]) -> Way:
-    """Of these the one that takes least."""
+    """The way that needs least memory."""
     return min(found, key=lambda way: way.estimate)
 
 

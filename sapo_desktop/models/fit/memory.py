@@ -1,10 +1,10 @@
-"""How much memory an engine process takes at its peak: a pure function of the model's shape and of what is asked of it.
+"""The peak memory of an engine process: a pure function of the model's shape and the requested work.
 
-One formula per part, from what the code keeps (engines/torch/trainer.py, llama/, generation.py,
-logprobs.py); the few constants that cannot be counted were measured on Linux by tests/bench/engines/memory.py, which
-compares every estimate with a measured peak (docs/fit.md). For graphics cards the same formulas stand with constants of
-one card (tests/bench/engines/card.py), for Macs with some that nobody has measured. Left out: what to do with the
-numbers (models/fit/ways.py).
+Each part has one formula, derived from what the code keeps (engines/torch/trainer.py, llama/, generation.py,
+logprobs.py). The few constants that cannot be derived were measured on Linux by tests/bench/engines/memory.py, which
+compares every estimate with a measured peak (docs/fit.md). Graphics cards use the same formulas with constants of one
+card (tests/bench/engines/card.py), Macs with unmeasured ones. Left out: decisions based on the numbers
+(models/fit/ways.py).
 
 Letters as in the literature: d hidden, q and k the widths of all query and key heads, f feed-forward, H heads, V
 vocabulary, T length of a sequence.
@@ -21,7 +21,7 @@ from sapo_desktop.models.fit.shape import ModelShape
 
 MB = 1_000_000
 PACKED_PARAMETERS = 64_000_000
-"""As in engines/torch/llama/passes.py: up to this size the engine computes with packed copies of the weights."""
+"""As in engines/torch/llama/passes.py: up to this size, the engine uses packed copies of the weights."""
 FLOAT32_PARAMETERS = 100_000_000
 """As in engines/torch/lm.py: smaller models compute in float32."""
 
@@ -30,63 +30,62 @@ TORCH_RUNTIME = 285 * MB
 BARE_RUNTIME = 175 * MB
 """The same for a small Llama, which needs neither transformers nor peft (engines/torch/llama/bare.py)."""
 UNLOADED_RUNTIME = 163 * MB
-"""What an engine's process holds before it has loaded a model."""
+"""Memory of an engine's process before it loads a model."""
 TOKENIZER_BYTES = 900
-"""Of each word of the vocabulary, in the tokenizers library."""
+"""Per word of the vocabulary, in the tokenizers library."""
 LLAMA_RUNTIME = 37 * MB
 """Python with llama.cpp and numpy."""
 LLAMA_WORD_BYTES = 350
-"""Of each word of the vocabulary, in llama.cpp."""
+"""Per word of the vocabulary, in llama.cpp."""
 CUDA_RUNTIME = 2_500 * MB
-"""Of the computer's own memory, for CUDA's libraries. Measured were 1.2 GB beside the model's file (docs/fit.md, "On a
-card")."""
+"""Main memory for CUDA's libraries. 1.2 GB were measured in addition to the model's file (docs/fit.md, "On a card")."""
 CUDA_CONTEXT = 920 * MB
-"""Of the card's, in no allocator's count: 850 to 902 MB on an H200. Smaller cards take less."""
+"""Card memory that no allocator counts: 850 to 902 MB on an H200, less on smaller cards."""
 CUDA_WORKSPACES = 100 * MB
-"""Of the card's, what cuBLAS computes in, for what is recorded once more; PyTorch's allocator counts it."""
+"""Card memory for cuBLAS's work areas, with one more for recordings; PyTorch's allocator counts it."""
 
 CHUNK = 32 * 1024 * 1024
 """engines/torch/logprobs.py: one chunk of logits in float32."""
 DRAW_BLOCK = 64 * 1024 * 1024
-"""engines/torch/generation.py: what drawing tokens holds at most."""
+"""engines/torch/generation.py: maximum memory for drawing tokens."""
 DRAW_BYTES = 28
 PREFILL_TOKENS = 2048
 """engines/torch/llama/decoding.py: prompt tokens read at once."""
 CPU_TOKENS = 512
-"""engines/torch/trainer.py: tokens of a micro-batch that has several sequences, on a processor."""
+"""engines/torch/trainer.py: tokens of a micro-batch with several sequences, on a processor."""
 PROMPT_TOKENS_AT_ONCE = 4096
 """engines/torch/service.py: tokens of different prompts in the cache of packed models."""
 UBATCH = 512
-"""Tokens that llama.cpp computes at once."""
+"""Tokens that llama.cpp processes at once."""
 STREAM_STEP = 256
-"""llama.cpp rounds the room of a stream up to this many tokens, and fills it when it starts."""
+"""llama.cpp rounds the length of a stream up to this many tokens, and writes all of it at the start."""
 
 HEAP_HOLES = 1.4
-"""The C library cannot give an aligned block that was freed to the next request of the same size, so tensors that come
-and go leave holes: 1.2 to 1.9 times what is held was measured."""
+"""The C library cannot reuse a freed aligned block for the next request of the same size, so temporary tensors leave
+holes: 1.2 to 1.9 times the memory in use was measured."""
 CACHE_HOLES = 1.2
-"""The same of packed models while they answer: their cache is made anew where it grows."""
+"""The same for packed models while answering, whose cache is reallocated as it grows."""
 MAPPED_HOLES = 1.1
-"""Large models train with every tensor above half a megabyte mapped by itself (engines/torch/memory.py); smaller ones
-still leave holes: 1.0 to 1.15 times."""
+"""Large models train with every tensor above half a megabyte mapped separately (engines/torch/memory.py); smaller
+tensors still leave holes: 1.0 to 1.15 times."""
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of the engines at once."""
+    """What the engines do at once."""
 
     prompts: int
     """Different questions read together."""
     batch: int
-    """Answers under way together."""
+    """Answers generated at once."""
     micro_batch: int
     prompt_tokens: int
     max_tokens: int
     method: Literal["lora", "full"] = "lora"
     rank: int = 8
     recompute: bool = False
-    """Whether the backward pass makes each layer's tensors again."""
+    """Whether the backward pass recomputes each layer's tensors."""
     overlap: bool = False
-    """Whether a process that answers and learns does both at once."""
+    """Whether a process that answers and learns does both at the same time."""
 
     @property
     def length(self) -> int:
@@ -95,15 +94,15 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TorchModel(msgspec.Struct, frozen=True, kw_only=True):
-    """A model as torch holds it."""
+    """A model as torch stores it."""
 
     shape: ModelShape
     architecture: str
     width: Literal[2, 4]
-    """Bytes of a weight: bfloat16 or float32."""
+    """Bytes per weight: bfloat16 or float32."""
     device: Device = "cpu"
     rounded: bool = False
-    """Whether the matrices of its blocks are held in 8 bits."""
+    """Whether the matrices of its blocks are stored in 8 bits."""
 
     @property
     def parameters(self) -> int:
@@ -111,7 +110,7 @@ class TorchModel(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def bare(self) -> bool:
-        """Whether it is held as weights alone."""
+        """Whether it is stored as weights alone."""
         return self.packed and self.architecture == "LlamaForCausalLM" and self.width == 4
 
     @property
@@ -121,14 +120,14 @@ class TorchModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def torch_width(parameters: int, device: Device, fast_bfloat16: bool) -> Literal[2, 4]:
-    """Bytes of a weight in torch: float32 for small models and where a processor computes bfloat16 slowly."""
+    """Bytes per weight in torch: float32 for small models, and if the processor computes bfloat16 slowly."""
     if parameters < FLOAT32_PARAMETERS or (device == "cpu" and not fast_bfloat16):
         return 4
     return 2
 
 
 def answering(model: TorchModel, work: Work) -> Parts:
-    """Peak of a torch process while it answers; an adapter that is trained between is in `learning`."""
+    """Peak of a torch process while it answers; `learning` includes an adapter trained in between."""
     if model.packed:
         most = max(1, PROMPT_TOKENS_AT_ONCE // max(1, work.prompt_tokens))
         work = msgspec.structs.replace(work, prompts=min(work.prompts, most))
@@ -143,14 +142,14 @@ def answering(model: TorchModel, work: Work) -> Parts:
 
 
 def learning(model: TorchModel, work: Work) -> Parts:
-    """Peak of a torch process while it takes a step."""
+    """Peak of a torch process during a training step."""
     holes = 1.0 if model.device != "cpu" else HEAP_HOLES if model.packed else MAPPED_HOLES
     trained = model.parameters if work.method == "full" else model.shape.adapter_parameters(work.rank)
-    copies = 2 if work.method == "full" else 1  # full training keeps the base and the start apart
+    copies = 2 if work.method == "full" else 1  # full training keeps both the base and the initial values
     return Parts(
         weights=_weights(model) + _packed(model),
-        # Weights of the adapter (of a full training: none beside the model's), the start that a reset goes back to, and
-        # the average of the last steps.
+        # Weights of the adapter (full training: none besides the model's), the initial values for a reset, and the
+        # average of recent steps.
         adapter=4 * trained * (copies + 1 if work.method == "full" else 3),
         optimiser=8 * trained,
         gradients=4 * trained,
@@ -161,19 +160,18 @@ def learning(model: TorchModel, work: Work) -> Parts:
 
 
 def both(model: TorchModel, work: Work) -> Parts:
-    """Peak of a torch process that answers and learns in turns: the greater of the two, adapter and optimiser beside
-    it. Where they overlap, what both hold."""
+    """Peak of a torch process that answers and learns. In turns, the larger of the two counts, plus adapter and
+    optimiser; at the same time, the sum."""
     learn, answer = learning(model, work), answering(model, work)
     if work.overlap:
         moving = Parts(activations=answer.activations, logits=answer.logits, kv_cache=answer.kv_cache)
-        return learn + moving + Parts(weights=_packed(model))  # each with packed weights of its own
+        return learn + moving + Parts(weights=_packed(model))  # each with its own packed weights
     standing = Parts(adapter=learn.adapter, optimiser=learn.optimiser)
     return max(learn, answer + standing, key=lambda parts: parts.total)
 
 
 def llama_answering(shape: ModelShape, weight_bytes: int, work: Work, *, cache_width: int = 2) -> Parts:
-    """Peak of a llama.cpp process: file, keys and values of every stream at full length, the buffers of one micro-
-    batch."""
+    """Peak of a llama.cpp process: file, full-length cache of every stream, the buffers of one micro-batch."""
     tokens = min(UBATCH, max(work.batch, work.prompt_tokens))
     widest = max(4 * shape.ffn, 3 * shape.query + 2 * shape.key)
     return Parts(
@@ -186,22 +184,22 @@ def llama_answering(shape: ModelShape, weight_bytes: int, work: Work, *, cache_w
 
 
 def kv_cache(model: TorchModel, work: Work) -> int:
-    """Keys and values of all answers at their longest; those of a prompt are held once."""
+    """Keys and values of all answers at full length; those of a prompt are stored once."""
     tokens = work.prompts * work.prompt_tokens + work.batch * work.max_tokens
     return tokens * model.shape.kv_numbers() * model.width
 
 
 def saved_for_backward(model: TorchModel, work: Work) -> int:
-    """What autograd keeps of a micro-batch between the passes.
+    """What autograd stores for a micro-batch between the passes.
 
-    Per token and layer in float32: what the two norms are given (2 d), what each linear layer's adapter is given
-    (attention's and the feed-forward's input, 2 d; the output's, q; down's, f), queries, keys and values as attention
-    has them and what comes out of it (2 q, 3 k), gate, silu and up (3 f), all of 4 bytes, and a sum for each head. In
-    bfloat16 norms still compute in float32. Recomputed, a layer keeps what it is given (d) until its turn comes.
+    Per token and layer in float32, all of 4 bytes: the inputs of the two norms (2 d), the inputs of each linear layer's
+    adapter (attention's and the feed-forward's, 2 d; the output's, q; down's, f), attention's queries, keys, values and
+    output (2 q, 3 k), gate, silu and up (3 f), and a sum per head. In bfloat16, norms still use float32. With
+    recomputation, a layer keeps only its input (d) until its turn comes.
     """
     s = model.shape
     tokens = _tokens_a_pass(model, work)
-    layer = _layer(model) + (8 * s.hidden if work.method == "full" else 0)  # a full training has norms to train
+    layer = _layer(model) + (8 * s.hidden if work.method == "full" else 0)  # full training also trains norms
     if work.recompute:
         return tokens * (s.layers * s.hidden * model.width + layer + 4 * s.hidden)
     return tokens * (s.layers * layer + 4 * s.hidden)
@@ -223,8 +221,8 @@ def _tokens_a_pass(model: TorchModel, work: Work) -> int:
 
 
 def tensors_of(card_memory: int) -> int:
-    """What PyTorch's tensors may take where a process may hold so much of a card's memory: CUDA's context is in no
-    limit of PyTorch's, and in what the driver tells. 0, as without a limit, stays 0."""
+    """Memory available to PyTorch's tensors, given a limit for the process on a card. PyTorch's own limit excludes
+    CUDA's context, while the driver's numbers include it. 0 (no limit) stays 0."""
     return max(1, card_memory - CUDA_CONTEXT) if card_memory else 0
 
 
@@ -234,12 +232,12 @@ def _weights(model: TorchModel) -> int:
 
 
 def _whole(model: TorchModel) -> int:
-    """The largest matrix, made anew from 8 bits for a product."""
+    """The largest matrix, restored from 8 bits for a product."""
     return model.width * max(i * o for i, o in model.shape.projections) if model.rounded else 0
 
 
 def _packed(model: TorchModel) -> int:
-    """The fused copies that a written-out model computes with."""
+    """The fused copies of the weights that an explicit model computes with."""
     return model.shape.linear_weights * model.width if model.packed else 0
 
 
@@ -250,27 +248,27 @@ def _runtime(model: TorchModel) -> int:
 
 
 def _chunks(model: TorchModel, work: Work) -> int:
-    """Chunked log-softmax: one chunk in float32, in half precision its source and its slope as well."""
+    """Chunked log-softmax: one chunk in float32; in half precision also its source and gradient."""
     rows = min(work.micro_batch * work.max_tokens, _tokens_a_pass(model, work))
     chunk = min(CHUNK, 4 * model.shape.vocabulary * rows)
     return chunk if model.width == 4 else 2 * chunk
 
 
 def _drawing(model: TorchModel, work: Work) -> int:
-    """Logits of one step while those of the next are made, and a block of what is drawn from."""
+    """Logits of one step while the next are computed, and a block for drawing."""
     logits = work.batch * model.shape.vocabulary * model.width
     return max(2 * logits, logits + min(DRAW_BLOCK, DRAW_BYTES * work.batch * model.shape.vocabulary))
 
 
 def _decoding_tensors(model: TorchModel, work: Work) -> int:
-    """The tensors of one layer, while prompts are read or while a token is decoded, whichever is more."""
+    """The tensors of one layer, while prompts are read or a token is decoded, whichever is larger."""
     s = model.shape
     read = min(work.prompts * work.prompt_tokens, max(PREFILL_TOKENS, work.prompt_tokens))
-    # Attention: scores twice, queries thrice, repeated keys and values. Feed-forward: five tensors of its width.
+    # Attention: scores twice, queries three times, repeated keys and values. Feed-forward: five tensors of its width.
     scores = 2 * 4 * s.heads * work.prompt_tokens if model.device == "cpu" else 0
     reading = read * (4 * s.hidden * 4 + max(scores + 5 * s.query * model.width, 5 * s.ffn * model.width))
-    decoding = work.batch * work.length * 4 * 4 * s.heads  # scores of prompts are laid out twice
+    decoding = work.batch * work.length * 4 * 4 * s.heads  # scores of prompts are stored twice
     grown = 0 if model.packed else work.batch * work.length * 2 * s.key * model.width  # a layer's cache while it grows
-    if model.device == "cuda":  # a recorded step has tensors of its own
+    if model.device == "cuda":  # a recorded step has its own tensors
         return reading + decoding + grown
     return max(reading, decoding + grown)

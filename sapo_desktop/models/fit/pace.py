@@ -1,10 +1,9 @@
-"""How long a round takes here: what it multiplies, over how fast this computer was seen to multiply.
+"""The time of a round here: its multiplications, divided by this computer's measured speed.
 
-Counted are the products with the model's matrices (Kaplan et al., arXiv 2001.08361): once to read a question or to
-write a token, and to learn from one twice, or three times where layers are made again: LoRA needs the gradients of what
-goes through the model, not of its weights. A processor's products are measured for a second (engines/torch/products.py)
-before anything is played; once rounds were played, their own lengths and their own pace count. Left out: loading,
-marking, held-out scores, other programs.
+This counts the products with the model's matrices (Kaplan et al., arXiv 2001.08361). Reading a question or writing a
+token needs one pass. Learning needs two more, or three if layers are recomputed: LoRA needs gradients of the
+activations, not of the weights. A processor is measured for a second (engines/torch/products.py) before the first
+round; later, the lengths and pace of recent rounds count. Left out: loading, scoring, held-out scores, other programs.
 """
 
 from __future__ import annotations
@@ -22,38 +21,37 @@ from sapo_desktop.models.fit.shape import ModelShape
 from sapo_desktop.system.hardware import Hardware
 
 FURTHER_CORE = 0.7
-"""What each further core adds, of the first; measured with two (tests/bench/engines/generate.py)."""
+"""Speed that each further core adds, relative to the first; measured with two (tests/bench/engines/generate.py)."""
 CARD, CARD_BYTES = 15e12, 300e9
-"""Operations, and bytes of weights read, a second on a card: assumed of a small one."""
+"""Operations, and bytes of weights read, per second: assumptions for a small card."""
 CARD_STEP, CARD_PASS = 0.3e-3, 8e-3
-"""Seconds of a layer on a card that computes more than any model asks of it, an H200 (tests/bench/engines/card.py): for
-a token of each answer under way, which is handed over whole, and for a micro-batch that is learned from, operation by
-operation."""
+"""Seconds per layer on a card with more than enough computing power, an H200 (tests/bench/engines/card.py): for a
+token of each current answer (recorded steps), and for a training micro-batch (separate operations)."""
 CARD_AGAIN = 1.75
-"""How much longer that takes where layers are made again; 1.7 and 2.3 were measured."""
+"""The factor if layers are recomputed; 1.7 and 2.3 were measured."""
 STEP_IN_PARTS = 1.3e-3
-"""As CARD_STEP, where nothing is recorded, as on Macs: .8 to 1.5 ms were measured on the same card."""
+"""As CARD_STEP without recording, as on Macs: 0.8 to 1.5 ms were measured on the same card."""
 ROUNDED_BYTES = 5
-"""Of each weight in 8 bits: read, written in bfloat16, and read again."""
+"""Per weight in 8 bits: read, written in bfloat16, and read again."""
 TEACHING = 0.75
-"""Of all groups those with right and wrong answers, in rounds that learn: the others cost no step."""
+"""Share of groups with both right and wrong answers, in rounds that learn; others need no step."""
 UNMEASURED = {
     "float32": PassSeconds(generating=18e-12, learning=18e-12),
     "bfloat16": PassSeconds(generating=4.6e-12, learning=4.4e-12),
 }
-"""Seconds of a product for each weight, where nothing was measured: of the processor of docs/fit.md."""
+"""Seconds of a product per weight without a measurement: those of the processor of docs/fit.md."""
 BESIDE = 200e-9
-"""Seconds for each token that is written or learned from, in each layer, for each number of its width: attention, norms
-and what else is no product with a matrix (tests/bench/engines/pace.py)."""
+"""Seconds per written or trained token, per layer and unit of width, for attention, norms and everything else that
+is not a matrix product (tests/bench/engines/pace.py)."""
 
 
 OTHER = 0.8
-"""Seconds of a round beside the engine's: questions, marks, history (tests/bench/node/overlapped.py, less the
+"""Seconds of a round outside the engine: questions, scores, history (tests/bench/node/overlapped.py, minus the
 engine's)."""
 
 
 class Lengths(NamedTuple):
-    """Tokens."""
+    """Lengths in tokens."""
 
     prompt: int
     written: float
@@ -61,34 +59,34 @@ class Lengths(NamedTuple):
 
 
 CHAT, TINY = Lengths(185, 32), Lengths(64, 64)
-"""Of a chat model that is shown a worked example before each question, and of the starter, where no rounds were
-recorded (tests/bench/engines/pace.py)."""
+"""For a chat model with a worked example before each question, and for the starter, without recorded rounds
+(tests/bench/engines/pace.py)."""
 
 
 class Counts(NamedTuple):
-    """Tokens of a round."""
+    """Tokens in a round."""
 
     read: float
-    """Of questions."""
+    """Tokens of questions."""
     written: float
 
 
 def counts(way: Way, parameters: int, questions: float, pace: Pace | None = None) -> Counts:
-    """Of a round of so many questions, by recorded rounds where there are any of such a model."""
+    """Tokens of a round with so many questions, based on recorded rounds of such a model if there are any."""
     usual = TINY if parameters <= TINY_PARAMETERS else CHAT
     written = pace.written if pace is not None and pace.holds_for(parameters) else usual.written
     return Counts(questions * usual.prompt, questions * way.answers * min(written, way.max_tokens))
 
 
 def _answering(shape: ModelShape, found: Counts, spent: PassSeconds) -> float:
-    """Seconds of one core of a processor."""
+    """Seconds of one processor core."""
     head, beside = shape.vocabulary * shape.hidden, BESIDE * shape.layers * shape.hidden
     written = (shape.linear_weights + head) * spent.generating + beside
     return shape.linear_weights * found.read * spent.learning + found.written * written
 
 
 def _learning(way: Way, shape: ModelShape, found: Counts, spent: PassSeconds) -> float:
-    """Seconds of one core of a processor."""
+    """Seconds of one processor core."""
     head, beside = shape.vocabulary * shape.hidden, BESIDE * shape.layers * shape.hidden
     passes = 3 if way.recompute else 2
     products = passes * (shape.linear_weights * sum(found) + head * found.written) * spent.learning
@@ -96,7 +94,7 @@ def _learning(way: Way, shape: ModelShape, found: Counts, spent: PassSeconds) ->
 
 
 def product_seconds(hardware: Hardware, hidden: int, precision: str) -> PassSeconds:
-    """For each weight: as measured at the nearest width."""
+    """Seconds per weight, as measured at the nearest width."""
     if not hardware.products:
         return UNMEASURED[precision]
     nearest = min(hardware.products, key=lambda times: abs(math.log(times.hidden / hidden)))
@@ -105,7 +103,7 @@ def product_seconds(hardware: Hardware, hidden: int, precision: str) -> PassSeco
 
 
 def round_seconds(way: Way, shape: ModelShape, hardware: Hardware, questions: float, threads: int) -> float:
-    """Seconds of a round of so many questions; 0 where nothing learns, or a server answers."""
+    """Seconds of a round with so many questions; 0 if nothing learns, or a server answers."""
     if way.trainer != "torch" or way.generator == "remote":
         return 0.0
     parameters = _parameters(shape)
@@ -123,8 +121,7 @@ def round_seconds(way: Way, shape: ModelShape, hardware: Hardware, questions: fl
 
 
 def _card_answering(way: Way, shape: ModelShape, found: Counts, questions: float) -> float:
-    """A card that writes a token for each answer of a batch waits for the weights more than it computes, or for the
-    processor."""
+    """A card that writes a token for each answer of a batch mostly waits for the weights or for the processor."""
     head = shape.vocabulary * shape.hidden
     steps = found.written / min(way.batch, questions * way.answers)
     read = (ROUNDED_BYTES if way.rounded else 2) * shape.linear_weights + 2 * head
@@ -134,7 +131,7 @@ def _card_answering(way: Way, shape: ModelShape, found: Counts, questions: float
 
 
 def _card_learning(way: Way, shape: ModelShape, found: Counts, questions: float) -> float:
-    """What it computes, or what it is handed over, whichever takes longer."""
+    """Its computing time or the time to issue the operations, whichever is longer."""
     head, passes = shape.vocabulary * shape.hidden, 3 if way.recompute else 2
     computing = 2 * passes * (shape.linear_weights * sum(found) + head * found.written) / CARD
     batches = questions * way.answers / way.micro_batch * (CARD_AGAIN if way.recompute else 1)
@@ -142,8 +139,8 @@ def _card_learning(way: Way, shape: ModelShape, found: Counts, questions: float)
 
 
 def shown(reports: Sequence[RoundReport], way: Way, shape: ModelShape, hardware: Hardware, threads: int) -> Pace | None:
-    """What these rounds of one model showed; None where they wrote nothing. `way`: how the model is run, `threads`: by
-    how many they were computed."""
+    """What these rounds of one model showed; None if they wrote nothing. `way`: how the model ran. `threads`: by how
+    many."""
     played = [(report, sum(mark.answers for mark in report.tasks)) for report in reports]
     written = [report.answer_tokens / answers for report, answers in played if answers]
     if not written:
@@ -160,5 +157,5 @@ def shown(reports: Sequence[RoundReport], way: Way, shape: ModelShape, hardware:
 
 
 def _parameters(shape: ModelShape) -> int:
-    """Nearly: norms do not count, and a head that is the embedding counts once."""
+    """Approximate: norms do not count, and a tied head counts once."""
     return shape.linear_weights + shape.vocabulary * shape.hidden

@@ -1,6 +1,6 @@
-"""The memory that a model may have here: the computer's, or that of its card, and what is left of it.
+"""The memory available to a model: the computer's or its card's, and how much of it is free.
 
-Looking at the machine is system/hardware.py's, anew before each load.
+system/hardware.py reads the hardware again before each load.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.hardware import Gpu, Hardware
 
 ASSUMED_FREE, ASSUMED_FREE_CARD = 0.75, 0.9
-"""Of a machine that is only described: what its system and other programs leave."""
+"""For a computer that is only described: what its system and other programs leave."""
 CARD_IN_USE = 0.85
-"""With less than this free, somebody computes on the card or plays a game."""
+"""With less than this free, another program is using the card."""
 BESIDE_ENGINE = 450_000_000
-"""Bytes that worker and examiners hold beside an engine, of what all of the node's processes may."""
+"""Bytes that worker and examiners use in addition to an engine, within the limit for all processes."""
 
 
 def described(ram: float | None, vram: float | None, here: Hardware) -> Hardware:
-    """The hardware here, with so much memory instead (GiB); what it has free is assumed."""
+    """The hardware here with a different amount of memory (GiB); how much is free is assumed."""
     changed = here
     if ram is not None:
         total = int(ram * 2**30)
@@ -36,7 +36,7 @@ def described(ram: float | None, vram: float | None, here: Hardware) -> Hardware
 
 
 def available(hardware: Hardware, settings: Settings) -> Available:
-    """The memory to choose in. One card only: the one with the most free memory."""
+    """The available memory. One card only: the one with the most free memory."""
     notes: list[Text] = []
     if hardware.memory_limited:
         notes.append(sentence("A container limits memory to {size}.", size=Size(bytes=hardware.memory)))
@@ -83,7 +83,7 @@ def available(hardware: Hardware, settings: Settings) -> Available:
 
 
 def places(hardware: Hardware, settings: Settings) -> list[Available]:
-    """Where torch may compute here, the stronger first: a card that is too small, or in use, leaves the processor."""
+    """Where torch may compute here, the faster place first: if a card is too small or in use, the processor remains."""
     here = available(hardware, settings)
     if here.device == "cuda" and settings.device == "auto":
         return [here, available(hardware, msgspec.structs.replace(settings, device="cpu"))]
@@ -91,5 +91,5 @@ def places(hardware: Hardware, settings: Settings) -> list[Available]:
 
 
 def _allowed(settings: Settings) -> int | None:
-    """Bytes for the engine, of all that the node's processes may hold."""
+    """Bytes for the engine, out of the limit for all processes."""
     return max(0, int(settings.memory_most * 1e9) - BESIDE_ENGINE) if settings.memory_most else None

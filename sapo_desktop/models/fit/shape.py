@@ -1,4 +1,4 @@
-"""A transformer's shape, and what follows from it by counting: parameters, adapter, KV cache. Pure arithmetic."""
+"""A transformer's shape, and what follows by counting: parameters, adapter, KV cache. Pure arithmetic."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from sapo_desktop.core.errors import ModelError
 Architecture = Literal["LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "SmolLM3ForCausalLM"]
 Count = Annotated[int, Meta(gt=0)]
 LARGEST_SIZE = 10_000_000
-"""Of a layer, a vocabulary and the like: what says more is not believed."""
+"""Of a layer, a vocabulary and so on; larger numbers are not believed."""
 MOST_LAYERS = 1_000
 
 
 class ModelShape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The numbers of config.json that memory depends on."""
+    """The numbers of config.json that affect memory."""
 
     layers: Count
     hidden: Count
@@ -28,7 +28,7 @@ class ModelShape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     ffn: Count
     vocabulary: Count
     tied: bool
-    """The output matrix is the embedding."""
+    """Whether the output matrix is the embedding."""
 
     @property
     def query(self) -> int:
@@ -60,16 +60,16 @@ class ModelShape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return embeddings + self.linear_weights + self.layers * (norms + biases + head_norms) + self.hidden
 
     def adapter_parameters(self, rank: int) -> int:
-        """Of a LoRA adapter on all linear layers."""
+        """Parameters of a LoRA adapter on all linear layers."""
         return self.layers * rank * sum(i + o for i, o in self.projections)
 
     def kv_numbers(self) -> int:
-        """Numbers that the cache keeps of one token."""
+        """Numbers in the cache per token."""
         return 2 * self.layers * self.key
 
 
 def shape_of(config: dict[str, Any]) -> ModelShape:
-    """The shape that a model's config.json tells; raises ModelError where a number is missing or is none."""
+    """The shape in a model's config.json. Raises ModelError if a number is missing or invalid."""
     try:
         heads, hidden = int(config["num_attention_heads"]), int(config["hidden_size"])
         sizes = {

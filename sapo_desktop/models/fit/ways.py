@@ -1,10 +1,10 @@
-"""What every way to run one model takes, and how much at once: with which engines, in how much of the memory.
+"""What each way to run a model needs, with which engines and batch sizes, within the available memory.
 
-`ways` says it of all of them, `way_for` chooses one, `plan` is the loader's question. Where something does not fit,
-less is tried in the order of what it costs: smaller micro-batches and fewer answers at once (time only), then shorter
-answers. On a card layers are made again where that leaves room for larger micro-batches and so takes less time; and a
-base in 8 bits (time, and a little precision) comes before a handful of answers at once, never with shorter ones. The
-arithmetic is models/fit/memory.py's and pace.py's.
+`ways` lists all of them, `way_for` chooses one, `plan` is for the loader. If something does not fit, savings are tried
+by cost: smaller micro-batches and fewer answers at once (time only), then shorter answers. On a card, layers are
+recomputed if that allows larger micro-batches and saves time. A base in 8 bits (time, and a little precision) comes
+before very small batches, and never together with shorter answers. The arithmetic is in models/fit/memory.py and
+pace.py.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ from sapo_desktop.models.fit.shape import ModelShape
 from sapo_desktop.system.hardware import Hardware, default_threads
 
 PROMPT_TOKENS = 336
-"""Assumed of a question with its template and what the model is told before (engines/prompts.py); the longest of the
-catalogue's tasks stay below it with common tokenizers."""
+"""Assumed length of a question with template and instructions (engines/prompts.py); the catalogue's longest tasks
+are shorter with common tokenizers."""
 PROMPT_TOKENS_STARTER = 64
-"""Its tokenizer has whole phrases of the questions."""
+"""The starter's tokenizer has whole phrases of the questions."""
 FEWEST_TOKENS = 32
 MOST_AT_ONCE, MOST_AT_ONCE_LLAMA = 64, 128
-"""Answers under way together, as engines/torch/service.py and engines/llama_cpp/service.py have it."""
+"""Answers generated at once, as in engines/torch/service.py and engines/llama_cpp/service.py."""
 FEW_AT_ONCE = 8
-"""Answers; fewer under way take longer than a step that computes its layers twice, or matrices made from 8 bits."""
+"""Answers; smaller batches take longer than recomputing layers or restoring matrices from 8 bits."""
 SMALL_PARAMETERS = 1_000_000_000
-"""From here on llama.cpp answers with 4 bits a weight, below with 8."""
+"""From this size on, llama.cpp answers with 4 bits per weight, below with 8."""
 _RESERVE_USED_UP = sentence("Memory is short: other programs' reserve is used up. A smaller model would leave it free.")
 _PART_WORDS = {
     "weights": sentence("weights"),
@@ -70,27 +70,27 @@ _PART_WORDS = {
     "reserve": sentence("reserve"),
 }
 AS_IT_IS = "as it is"
-"""Number format of a GGUF file that is used as it came."""
+"""Number format of a GGUF file that is used unchanged."""
 _PRECISION: dict[Literal[2, 4], str] = {2: "bfloat16", 4: "float32"}
 _WIDTHS: dict[str, Literal[2, 4]] = {name: width for width, name in _PRECISION.items()}
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):
-    """What this module needs to know of a model: one of the catalogue, or of a folder."""
+    """A model of the catalogue or of a folder, as needed here."""
 
     id: str
     shape: ModelShape
     architecture: str
     context: int
     gguf: dict[str, int] = {}
-    """Bytes of its weights in llama.cpp, by number format: a GGUF file's size, and what is held beside it."""
+    """Bytes of its weights in llama.cpp, by number format: a GGUF file's size, plus repacked copies."""
     shipped: bool = False
     trainable: bool = True
-    """False of a GGUF file of a kind that only llama.cpp computes."""
+    """False for a GGUF file that only llama.cpp supports."""
 
     @property
     def prompt_tokens(self) -> int:
-        """Assumed of a question."""
+        """Assumed tokens of a question."""
         return PROMPT_TOKENS_STARTER if self.shipped else PROMPT_TOKENS
 
     @staticmethod
@@ -117,8 +117,8 @@ def ways(
     place: Available | None = None,
     reserve: int = MEMORY_LEFT_FREE,
 ) -> list[Way]:
-    """Every way to run a model here (or in one of the places that there are here), from weak to strong, each with as
-    much at once as fits; with a server elsewhere where the settings name one."""
+    """Every way to run a model here (or in one of the places), from small to large, each with the largest batches
+    that fit. Includes a remote server if the settings name one."""
     here = place or available(hardware, settings)
     torch = _torch(model, hardware, settings, here)
     plans: list[tuple[GeneratorKind, TrainerKind]] = [("llama.cpp", "none")]
@@ -134,10 +134,10 @@ def ways(
 
 
 def way_for(model: Model, hardware: Hardware, settings: Settings, *, llama_cpp: bool) -> Way:
-    """Of the ways that the settings leave open the one to run this model by here; where none fits, the least.
+    """The way to run this model here within the settings; if none fits, the smallest.
 
-    `llama_cpp`: whether it is installed. A server elsewhere answers only where the settings say so. The reserve for
-    other programs is given up before learning is.
+    `llama_cpp`: whether it is installed. A remote server answers only if the settings say so. The reserve for other
+    programs is given up before learning is.
     """
     chosen = best(_open_ways(model, hardware, settings, llama_cpp))
     if chosen.trainer == "torch" and chosen.fits:
@@ -156,13 +156,13 @@ def _open_ways(
         if way.generator in ((settings.generator,) if settings.generator != "auto" else ("torch", "llama.cpp"))
         and settings.trainer in ("auto", way.trainer)
         and (llama_cpp or way.generator != "llama.cpp")
-        # What full training changes does not fit into an adapter.
+        # The result of full training does not fit into an adapter.
         and not (settings.method == "full" and way.generator == "llama.cpp" and way.trainer == "torch")
     ]
 
 
 def weights_of(model: Model) -> str:
-    """Number format of the weights that llama.cpp answers with, as GGUF names it."""
+    """Number format of the weights that llama.cpp answers with, by its GGUF name."""
     if AS_IT_IS in model.gguf:
         return AS_IT_IS
     return "Q8_0" if model.parameters < SMALL_PARAMETERS else "Q4_K_M"
@@ -170,8 +170,8 @@ def weights_of(model: Model) -> str:
 
 def _torch(model: Model, hardware: Hardware, settings: Settings, here: Available, precision: str = "") -> TorchModel:
     if settings.method == "full":
-        width = _WIDTHS["float32"]  # what all weights learn is lost in fewer digits
-    elif precision in _WIDTHS and here.device == "cpu":  # what a run began with on a processor binds no card
+        width = _WIDTHS["float32"]  # full training needs the precision
+    elif precision in _WIDTHS and here.device == "cpu":  # a number format from a processor does not apply to a card
         width = _WIDTHS[precision]
     else:
         width = torch_width(model.parameters, here.device, bfloat16_computes_faster(hardware, model.shape.hidden))
@@ -179,9 +179,9 @@ def _torch(model: Model, hardware: Hardware, settings: Settings, here: Available
 
 
 def to_be_measured(model: Model, hardware: Hardware, settings: Settings, device: str) -> bool:
-    """Whether the number format hangs on how fast this processor computes at this width, and nobody has measured it.
+    """Whether the number format depends on this processor's speed at this width, and that was not measured yet.
 
-    `device`: as of `plan`.
+    `device`: as in `plan`.
     """
     here = available(hardware, msgspec.structs.replace(settings, device=device or settings.device))
     known = any(times.hidden == model.shape.hidden for times in hardware.products)
@@ -198,12 +198,11 @@ def plan(
     device: str = "",
     precision: str = "",
 ) -> Way:
-    """What the loader may ask for at once: for just these settings, up to what the engine takes.
+    """The batch sizes for the loader, for exactly these settings, up to the engine's limits.
 
-    `device`: where, instead of what the settings say. `precision`: the number format in which the run computes that is
-    gone on with; empty: the one that is best here. `running`: bytes of the estimate that are taken already, by the
-    processes that wait for the model. Where the reserve leaves no room it is given up, and the way says so by
-    `why_not`.
+    `device`: replaces the settings' choice. `precision`: the number format of the run to continue; empty: the best one
+    here. `running`: bytes of the estimate that waiting processes already use. If the reserve leaves no room, it is
+    given up, and `why_not` says so.
 
     Raises:
         TooBig: not even one short answer at a time fits.
@@ -224,11 +223,12 @@ def plan(
 
 
 def best(found: Sequence[Way]) -> Way:
-    """Of a model's ways the strongest that fits, on a card before the processor; without any, the one that needs least.
+    """The largest of a model's ways that fits, preferring a card to the processor; if none fits, the one that needs
+    least.
 
-    A server elsewhere is never chosen before an engine here. Where torch learns it answers too, unless a small card had
-    room for shorter answers only: in one batch of a round it was measured to be faster than llama.cpp, and it holds the
-    weights once (docs/generators.md).
+    A remote server is never preferred to an engine here. If torch learns, it answers too, unless a small card then only
+    allows shorter answers. In one batch of a round it was faster than llama.cpp, and it stores the weights once
+    (docs/generators.md).
     """
     found = [way for way in found if way.generator != "remote"] or found
     fitting = [way for way in found if way.fits]
@@ -241,19 +241,19 @@ def best(found: Sequence[Way]) -> Way:
 
 
 class _Saving(NamedTuple):
-    """What takes less memory for more time."""
+    """A saving of memory that costs time."""
 
     recompute: bool = False
     rounded: bool = False
     fewest: int = 1
-    """Answers under way at once; rather than fewer, the next saving is made."""
+    """Minimum answers at once; before going lower, the next saving is tried."""
 
 
 _PLAIN = _Saving()
 
 
 class _Sketch:
-    """A way before it is known how much of it fits."""
+    """A way before its batch sizes are known."""
 
     def __init__(
         self,
@@ -279,7 +279,7 @@ class _Sketch:
             and (torch.packed or settings.method == "lora")
             and self.threads > 1
         )
-        """Whether it would be done if there is room; on a card nobody has measured it."""
+        """Whether answering and learning overlap if there is room; this was not measured on a card."""
         self.hands_over = trainer == "torch" and torch.device == "cuda" and not torch.packed
         """Whether a card waits for each micro-batch."""
         self.questions = settings.questions
@@ -287,7 +287,7 @@ class _Sketch:
         self.most = min(MOST_AT_ONCE, self.questions * self.answers)
         self.reserve = MEMORY_LEFT_FREE
         self.savings = [_PLAIN]
-        """Those that can be had, by what they cost."""
+        """The possible savings, by cost."""
         if trainer == "torch" and not torch.packed:
             few = min(self.most, FEW_AT_ONCE)
             self.savings = [_Saving(fewest=few), _Saving(recompute=True)]
@@ -295,7 +295,7 @@ class _Sketch:
                 self.savings[1:1] = [_Saving(True, rounded, few) for rounded in (False, True)]
 
     def held(self, saving: _Saving) -> TorchModel:
-        """The model as torch holds it then."""
+        """The model as torch then stores it."""
         return msgspec.structs.replace(self.torch, rounded=saving.rounded)
 
     def work(self, batch: int, micro_batch: int, tokens: int, saving: _Saving, overlap: bool = False) -> Work:
@@ -312,7 +312,7 @@ class _Sketch:
         )
 
     def answers_take_more(self, batch: int, micro_batch: int, tokens: int, saving: _Saving) -> bool:
-        """Whether answering takes more than learning of what grows with how much is done at once."""
+        """Whether answering needs more of the memory that grows with the batch than learning does."""
         if self.trainer == "none":
             return True
         work, held = self.work(batch, micro_batch, tokens, saving), self.held(saving)
@@ -350,7 +350,7 @@ class _Sketch:
         return msgspec.structs.replace(way, round_seconds=self.seconds(way))
 
     def seconds(self, way: Way) -> float:
-        """That a round takes so."""
+        """Seconds of a round."""
         return round_seconds(way, self.model.shape, self.hardware, self.questions, self.threads)
 
     @property
@@ -358,7 +358,7 @@ class _Sketch:
         return self.torch.device != "cpu" or self.torch.width == 2
 
     def _memory(self, work: Work, held: TorchModel) -> tuple[Parts, Parts]:
-        """What the way takes of the computer's memory, and of the card's."""
+        """The memory used on the computer and on the card."""
         model, reserve = self.model, Parts(reserve=self.reserve)
         own, card = reserve, Parts()
         if self.generator == "llama.cpp":
@@ -374,7 +374,7 @@ class _Sketch:
 
 
 def _largest(sketch: _Sketch) -> Way:
-    """The way with as much at once as fits, or with the least, where that is still too much."""
+    """The way with the largest batches that fit, or the smallest if even those do not."""
     tokens, tried = sketch.tokens, []
     while True:
         for saving in sketch.savings:
@@ -385,7 +385,7 @@ def _largest(sketch: _Sketch) -> Way:
             if _lacking(way, sketch.here) is None:
                 if sketch.hands_over and not saving.recompute:
                     return msgspec.structs.replace(_sooner(sketch, way, saving), fits=True)
-                # What saves time is done only where there is room left.
+                # Options that save time are used only if there is room left.
                 at_once = (way.batch, way.micro_batch, tokens)
                 faster = [sketch.way(*at_once, overlap=True)] if sketch.may_overlap else []
                 faster.append(sketch.way(*at_once))
@@ -398,23 +398,23 @@ def _largest(sketch: _Sketch) -> Way:
 
 
 def _sooner(sketch: _Sketch, way: Way, saving: _Saving) -> Way:
-    """This way, which fits, or the same with layers made again, if a round takes less time so."""
+    """This fitting way, or the same with recomputed layers if its rounds are shorter."""
     again = _with_less_at_once(sketch, way.max_tokens, saving._replace(recompute=True))
     fitting = [one for one in (way, again) if _lacking(one, sketch.here) is None]
 
     def seconds(one: Way) -> float:
-        here = msgspec.structs.replace(one, generator="torch")  # whoever answers, learning takes as long
+        here = msgspec.structs.replace(one, generator="torch")  # learning takes the same time whichever engine answers
         return sketch.seconds(here)
 
     return min(fitting, key=seconds)
 
 
 def _with_less_at_once(sketch: _Sketch, tokens: int, saving: _Saving) -> Way:
-    """The way with as much at once as fits; with the least, where that is still too much."""
+    """The way with the largest batches that fit, or the smallest if even those do not."""
     batch, micro = sketch.most, sketch.micro_batch
     way = sketch.way(batch, micro, tokens, saving)
     while _lacking(way, sketch.here) and (batch > saving.fewest or micro > 1):
-        # Whatever takes more of what can be had in smaller pieces is halved.
+        # Halve the batch of the part that needs more memory.
         if batch > saving.fewest and (micro == 1 or sketch.answers_take_more(batch, micro, tokens, saving)):
             batch = max(saving.fewest, batch // 2)
         else:
@@ -424,7 +424,7 @@ def _with_less_at_once(sketch: _Sketch, tokens: int, saving: _Saving) -> Way:
 
 
 def _lacking(way: Way, here: Available) -> Text | None:
-    """Why a way does not fit, with numbers; None where it does."""
+    """Why a way does not fit, with numbers; None if it fits."""
     if here.card_allowed is not None and way.device_memory.total > here.card_allowed:
         return sentence(
             "it {way} with no less than {needed} of {card} ({largest}, {second}), but card_memory_most "
@@ -457,12 +457,12 @@ def _lacking(way: Way, here: Available) -> Text | None:
 
 
 def _gigabytes(size: int) -> str:
-    """As a setting takes it: no less than that."""
+    """As a setting accepts it, rounded up."""
     return f"{math.ceil(size / 1e8) / 10:.1f}"
 
 
 class _Needs(TypedDict):
-    """What the sentences below name."""
+    """The numbers in the sentences below."""
 
     way: Text
     needed: Size
@@ -472,7 +472,7 @@ class _Needs(TypedDict):
 
 
 def _needs(way: Way, parts: Parts, free: int) -> _Needs:
-    """What a way takes, its two largest parts, and what there is."""
+    """What a way needs, its two largest parts, and what is available."""
     sizes = sorted(((name, getattr(parts, name)) for name in parts.__struct_fields__), key=lambda part: -part[1])
     largest, second = (
         sentence("{part} {size}", part=_PART_WORDS[name], size=Size(bytes=size)) for name, size in sizes[:2]
