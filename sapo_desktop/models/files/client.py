@@ -101,7 +101,7 @@ _SILENCE = 30.0
 
 
 def ask_release(request: AskRelease) -> ReleaseSays:
-    """The manifest and its signature, requested once each. The caller judges both (core/updates/). Raises DownloadError."""
+    """The manifest and its signature, one request each, for the caller to judge. Raises DownloadError."""
     with client(request.proxy, timeout=_SILENCE) as line:
         address = request.address.rstrip("/")
         return ReleaseSays(
