@@ -7626,10 +7626,6 @@
         <translation>Das Programm am Port des Arbeitsprozesses antwortet nicht wie ein Arbeitsprozess ({error}). Starte den Arbeitsprozess wieder.</translation>
     </message>
     <message>
-        <source>The program running in this folder is not a node that trains; it may be a relay. Use another folder.</source>
-        <translation>Was in diesem Ordner läuft, ist kein Knoten, der trainiert; vielleicht ist es ein Relay. Nimm einen anderen Ordner.</translation>
-    </message>
-    <message>
         <source>What the node does when you close the window or terminal that started it.</source>
         <translation>Was der Knoten tut, wenn das Fenster oder Terminal, das ihn gestartet hat, verschwindet.</translation>
     </message>

@@ -19,7 +19,7 @@ from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAn
 
 async def answer(context: Context, args: Namespace) -> None:
     async with context.running() as node:
-        posed = await call(node, AskForQuestion(task=args.task), PosedQuestion)
+        posed = await call(node, AskForQuestion(task=args.task))
     _show(context, posed)
     text = args.answer
     if text is None:
@@ -31,7 +31,7 @@ async def answer(context: Context, args: Namespace) -> None:
         return
     given = GiveAnswer(id=posed.id, answer=as_utf8(text), reasoning=as_utf8(args.reasoning))
     async with context.running() as node:
-        marked = await call(node, given, HumanMarked)
+        marked = await call(node, given)
     _tell(context, marked)
 
 

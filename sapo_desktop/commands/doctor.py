@@ -23,7 +23,7 @@ from sapo_desktop.system.hardware import other_engine
 from sapo_desktop.system.logs import log_tail
 from sapo_desktop.terminal.wording import size
 from sapo_desktop.view.fields import fields
-from sapo_desktop.worker.control.messages.facts import COMPUTING, Examine, Facts, GetUpdates, UpdatesAre, notice_line
+from sapo_desktop.worker.control.messages.facts import COMPUTING, Examine, Facts, GetUpdates, notice_line
 from sapo_desktop.worker.control.notices import KeptNotices
 from sapo_desktop.worker.control.unstarted import while_out_of_silo
 from sapo_desktop.worker.hosts.librarian import models_folder
@@ -42,7 +42,7 @@ async def doctor(context: Context, args: Namespace) -> None:
     relays = installation.only_relays()
     written = last_written(folder)
     try:
-        found = await _of_the_relay(context) if relays else await context.ask(Examine(), Facts)
+        found = await _of_the_relay(context) if relays else await context.ask(Examine())
         facts |= found.values
         heard = found.checks
     except SapoError as error:
@@ -73,7 +73,7 @@ async def _of_the_relay(context: Context) -> Facts:
     """What a running one says; none is started, nor could a node be."""
     try:
         async with context.running() as relay:
-            return await call(relay, Examine(), Facts)
+            return await call(relay, Examine())
     except NotRunning:
         said = Check("relay", "limited", NO_RELAY, START_RELAY)
         return Facts(values={}, checks=[said])
@@ -182,7 +182,7 @@ async def updates(context: Context, args: Namespace) -> None:
     look = getattr(args, "action", None) == "check"
     try:
         async with context.running() as node:
-            found = (await call(node, GetUpdates(look=look), UpdatesAre)).standing
+            found = (await call(node, GetUpdates(look=look))).standing
     except NotRunning:
         found = await _alone(context, look)
     _show_standing(context, found)

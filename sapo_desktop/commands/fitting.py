@@ -14,15 +14,10 @@ from sapo_desktop.core.sentences import quoted
 from sapo_desktop.terminal.wording import duration, size
 from sapo_desktop.view.fields import JsonValue, fields
 from sapo_desktop.worker.control.messages.models import (
-    CatalogueIs,
-    EstimatesAre,
     FindModels,
-    FitIs,
-    FoundAre,
     GetCatalogue,
     GetEstimates,
     GetFit,
-    HubModelsAre,
     SearchHub,
 )
 
@@ -34,7 +29,7 @@ _UNMEASURED = (
 
 async def show(context: Context, args: Namespace) -> None:
     # The running node's answer, where one runs: the memory that its own model takes another one could have.
-    reply = await context.ask_if_running(GetFit(ram=args.ram, vram=args.vram), FitIs)
+    reply = await context.ask_if_running(GetFit(ram=args.ram, vram=args.vram))
     described = args.ram is not None or args.vram is not None
     if args.use and described:
         raise UsageError("--use applies to this computer: leave out --ram and --vram.")
@@ -64,9 +59,9 @@ async def show_models(context: Context, args: Namespace) -> None:
 
 async def find(context: Context, args: Namespace) -> None:
     """Models that are used where other programs keep them."""
-    out, found = context.out, await context.ask_if_running(FindModels(), FoundAre)
+    out, found = context.out, await context.ask_if_running(FindModels())
     asked = GetEstimates(models=[one.path for one in found.models])
-    takes = (await context.ask_if_running(asked, EstimatesAre)).estimates if found.models else {}
+    takes = (await context.ask_if_running(asked)).estimates if found.models else {}
     rows = []
     for one in found.models:
         learns, known = not one.only_answers, takes.get(one.path)
@@ -99,9 +94,9 @@ async def search(context: Context, args: Namespace) -> None:
     out, words = context.out, " ".join(args.words)
     if not words.strip() or len(words) > MOST_WORDS:
         raise UsageError(f"Name what to search for, in at most {MOST_WORDS} characters.")
-    found = await context.ask_if_running(SearchHub(words=words), HubModelsAre)
+    found = await context.ask_if_running(SearchHub(words=words))
     asked = GetEstimates(hub=found.models)
-    takes = (await context.ask_if_running(asked, EstimatesAre)).estimates if found.models else {}
+    takes = (await context.ask_if_running(asked)).estimates if found.models else {}
     rows = []
     for one in found.models:
         known, learns = takes.get(one.repository), bool(one.architecture)
@@ -134,7 +129,7 @@ async def _use(context: Context, way: Way) -> None:
 
 
 async def _catalogue(context: Context) -> list[ModelBadge]:
-    return (await context.ask_if_running(GetCatalogue(), CatalogueIs)).models
+    return (await context.ask_if_running(GetCatalogue())).models
 
 
 def _emit_fit(context: Context, fit: Fit) -> None:

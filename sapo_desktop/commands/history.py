@@ -8,16 +8,16 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from sapo_desktop.commands.line.context import Context, call
+from sapo_desktop.commands.line.context import Context, call, status_of
 from sapo_desktop.commands.line.door import Node
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import RoundReport, json_line
 from sapo_desktop.terminal.output import written
 from sapo_desktop.terminal.wording import amount, duration, percent
 from sapo_desktop.view.fields import RoundsFile, fields, round_fields
-from sapo_desktop.worker.control.messages.replies import History, Sources, Status
-from sapo_desktop.worker.control.messages.requests import GetHistory, GetSources, GetStatus
-from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout, Rollouts
+from sapo_desktop.worker.control.messages.replies import Status
+from sapo_desktop.worker.control.messages.requests import GetHistory, GetSources
+from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout
 
 SHOWN_ROUNDS = 20
 
@@ -37,7 +37,7 @@ async def history(context: Context, args: Namespace) -> None:
 
 async def _show(context: Context, node: Node) -> None:
     """The newest rounds; with `--json` all of them."""
-    status = await call(node, GetStatus(), Status)
+    status = await status_of(node)
     after = 0 if context.out.json_lines else max(0, status.round - SHOWN_ROUNDS)
     rows = []
     async for report in _rounds(node, after):
@@ -69,11 +69,11 @@ def _say_none(context: Context, status: Status) -> None:
 
 async def _show_sources(context: Context, node: Node) -> None:
     """By author, all tasks together; with `--json` a line per author and task."""
-    items = (await call(node, GetSources(), Sources)).items
+    items = (await call(node, GetSources())).items
     for item in items:
         context.out.emit("source", **fields(item))
     if not items:
-        _say_none(context, await call(node, GetStatus(), Status))
+        _say_none(context, await status_of(node))
         return
     total = sum(item.weight for item in items) or 1.0
     rows = []
@@ -130,7 +130,7 @@ async def _rounds(node: Node, after: int) -> AsyncIterator[RoundReport]:
     """All rounds after round `after`, page by page."""
     more = True
     while more:
-        page = await call(node, GetHistory(after=after), History)
+        page = await call(node, GetHistory(after=after))
         for report in page.rounds:
             yield report
         more = page.more and bool(page.rounds)
@@ -142,7 +142,7 @@ async def _rollouts(node: Node) -> AsyncIterator[Rollout]:
     after = 0
     more = True
     while more:
-        page = await call(node, GetRollouts(after=after), Rollouts)
+        page = await call(node, GetRollouts(after=after))
         for rollout in page.items:
             yield rollout
         more = page.more and bool(page.items)

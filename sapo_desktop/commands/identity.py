@@ -25,7 +25,7 @@ _PLACES = {
 
 
 async def show(context: Context, args: Namespace) -> None:
-    _told(context, await context.ask(GetIdentity(create=True), IdentityIs))
+    _told(context, await context.ask(GetIdentity(create=True)))
 
 
 async def new(context: Context, args: Namespace) -> None:
@@ -37,7 +37,7 @@ async def rotate(context: Context, args: Namespace) -> None:
 
 
 async def _change(context: Context, action: Literal["new", "rotate"]) -> None:
-    _told(context, await ask_with_passphrase(context, ChangeIdentity(action=action), IdentityIs))
+    _told(context, await ask_with_passphrase(context, ChangeIdentity(action=action)))
 
 
 async def protect(context: Context, args: Namespace) -> None:
@@ -47,7 +47,7 @@ async def protect(context: Context, args: Namespace) -> None:
         except KeyringClosed:
             context.out.warn("The keyring is locked, so a new identity is created.")
         request = ChangeIdentity(action="protect", passphrase=typed_passphrase(context, twice=True))
-        found = await call(node, request, IdentityIs)
+        found = await call(node, request)
     _told(context, found)
 
 
@@ -68,7 +68,7 @@ async def export_(context: Context, args: Namespace) -> None:
             raise UsageError("There is no identity yet. To create one: sapo-desktop identity show")
         context.out.warn("The file will be protected by its own passphrase.")
         request = ChangeIdentity(action="export", passphrase=typed_passphrase(context, twice=True))
-        found = await call(node, request, IdentityIs)
+        found = await call(node, request)
     try:
         write_private(path, found.sealed)
     except OSError as error:
@@ -82,11 +82,11 @@ async def export_(context: Context, args: Namespace) -> None:
 async def _opened(context: Context, node: Node) -> IdentityIs:
     """The node's identity, opened where a passphrase closes it: what cannot be done with it is said before a new one
     is typed."""
-    found = await call(node, GetIdentity(), IdentityIs)
+    found = await call(node, GetIdentity())
     if found.key or not found.kept:
         return found
     context.out.warn("The identity is in a file with a passphrase. Enter that one first.")
-    return await call(node, ChangeIdentity(action="unlock", passphrase=typed_passphrase(context)), IdentityIs)
+    return await call(node, ChangeIdentity(action="unlock", passphrase=typed_passphrase(context)))
 
 
 async def import_(context: Context, args: Namespace) -> None:
@@ -97,7 +97,7 @@ async def import_(context: Context, args: Namespace) -> None:
             f"{args.file} could not be read: {error.strerror or error}. Check its name and permissions."
         ) from error
     request = ChangeIdentity(action="import", sealed=sealed, passphrase=typed_passphrase(context))
-    _told(context, await context.ask(request, IdentityIs))
+    _told(context, await context.ask(request))
 
 
 def _told(context: Context, found: IdentityIs) -> None:

@@ -29,7 +29,6 @@ from sapo_desktop.terminal.wording import duration, percent, size
 from sapo_desktop.worker.control import unstarted
 from sapo_desktop.worker.control.messages import models
 from sapo_desktop.worker.control.messages.events import Stopping
-from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.hosts import librarian
 
 _KEPT = "Complete files are kept. Run the same command to download the rest."
@@ -64,19 +63,19 @@ async def remove(context: Context, args: Namespace) -> None:
             request = Remove(folder=str(librarian.models_folder(settings)), name=args.name)
             removed = await librarian.ask(request, Removed, DataFolder.open(context.folder))
         else:
-            removed = await call(node, models.RemoveModel(name=args.name), models.ModelRemoved)
+            removed = await call(node, models.RemoveModel(name=args.name))
     context.out.emit("removed", name=removed.name, bytes=removed.bytes)
     context.out.say(f"Removed {removed.name} ({size(removed.bytes)}).")
 
 
 async def cancel(context: Context, args: Namespace) -> None:
     async with context.running() as node:
-        text = str((await call(node, models.CancelModelWork(), Ok)).text)
+        text = str((await call(node, models.CancelModelWork())).text)
     context.out.done(text)
 
 
 async def show(context: Context, args: Namespace) -> None:
-    _show(context.out, await context.ask_if_running(models.GetModels(), models.ModelsAre))
+    _show(context.out, await context.ask_if_running(models.GetModels()))
 
 
 async def token(context: Context, args: Namespace) -> None:
@@ -117,7 +116,7 @@ async def _followed(
     node: Node, model: str, request: models.DownloadModel | models.ImportModel, show: Show
 ) -> models.ModelInstalled:
     """The node's work to its end. Ctrl-C here ends it there."""
-    await call(node, request, Ok)
+    await call(node, request)
     try:
         async for event in node.events():
             match event:
@@ -132,7 +131,7 @@ async def _followed(
                 case _:
                     pass
     except asyncio.CancelledError:
-        await asyncio.shield(call(node, models.CancelModelWork(), Ok))
+        await asyncio.shield(call(node, models.CancelModelWork()))
         raise
     raise NotRunning(f"The node stopped. {_KEPT}")
 

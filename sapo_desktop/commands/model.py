@@ -13,15 +13,8 @@ from sapo_desktop.terminal.views import eval_line
 from sapo_desktop.terminal.wording import amount, duration, nearest, percent, size
 from sapo_desktop.view.completion import parted, without_tags
 from sapo_desktop.view.fields import eval_fields, fields
-from sapo_desktop.worker.control.messages.asking import Ask, Asked
-from sapo_desktop.worker.control.messages.replies import (
-    CheckpointInfo,
-    Checkpoints,
-    Comparisons,
-    Evaluated,
-    Exported,
-    Ok,
-)
+from sapo_desktop.worker.control.messages.asking import Ask
+from sapo_desktop.worker.control.messages.replies import CheckpointInfo
 from sapo_desktop.worker.control.messages.requests import (
     Evaluate,
     ExportModel,
@@ -33,7 +26,7 @@ from sapo_desktop.worker.control.messages.requests import (
 
 async def checkpoints(context: Context, args: Namespace) -> None:
     context.need_folder()
-    found = await context.ask(ListCheckpoints(), Checkpoints)
+    found = await context.ask(ListCheckpoints())
     rows = []
     for item in found.items:
         context.out.emit("checkpoint", **fields(item))
@@ -46,7 +39,7 @@ async def checkpoints(context: Context, args: Namespace) -> None:
 async def compare(context: Context, args: Namespace) -> None:
     """The model at work beside each that learned here before, on the same held-out questions."""
     context.need_folder()
-    found = (await context.ask(GetComparisons(), Comparisons)).items
+    found = (await context.ask(GetComparisons())).items
     for one in found:
         context.out.emit("comparison", **fields(one))
         for model in (one.ours, one.other):
@@ -76,7 +69,7 @@ async def back(context: Context, args: Namespace) -> None:
     if args.to == "last":
         raise UsageError("The node is at its last checkpoint already. Go back to base, best, or a number.")
     checkpoint_name(args.to)
-    reply = await context.ask(RollBack(to=args.to), Ok)
+    reply = await context.ask(RollBack(to=args.to))
     context.out.done(str(reply.text))
 
 
@@ -107,7 +100,7 @@ async def evaluate(context: Context, args: Namespace) -> None:
         samples=args.samples,
         temperature=args.temperature,
     )
-    report = (await context.ask(request, Evaluated)).report
+    report = (await context.ask(request)).report
     context.out.emit("eval", **eval_fields(report))
     context.out.table(
         ["task", "questions", "solved", "partial"],
@@ -131,7 +124,7 @@ async def ask(context: Context, args: Namespace) -> None:
     if not question:
         raise UsageError('Write a question, such as: sapo-desktop ask "What is 17 + 25?"')
     name = checkpoint_name(args.checkpoint)
-    reply = await context.ask(Ask(question=question, checkpoint=name, greedy=not args.sample), Asked)
+    reply = await context.ask(Ask(question=question, checkpoint=name, greedy=not args.sample))
     context.out.emit(
         "asked",
         question=question,
@@ -150,6 +143,6 @@ async def export(context: Context, args: Namespace) -> None:
     """The folder is the user's: it is resolved here, since the node has another working directory."""
     folder = Path(args.to).expanduser().resolve()
     name = checkpoint_name(args.checkpoint)
-    reply = await context.ask(ExportModel(format=args.format, to=str(folder), checkpoint=name), Exported)
+    reply = await context.ask(ExportModel(format=args.format, to=str(folder), checkpoint=name))
     context.out.emit("exported", format=args.format, checkpoint=name, folder=reply.folder, files=reply.files)
     context.out.say(f"Wrote {', '.join(reply.files)} to {reply.folder}")

@@ -7,19 +7,16 @@ from argparse import Namespace
 from datetime import datetime
 from typing import NamedTuple
 
-from sapo_desktop.commands.line.context import Context, call, expect
+from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.door import Node
 from sapo_desktop.core.errors import NotRunning
 from sapo_desktop.core.why import in_english
 from sapo_desktop.terminal.swarm_words import relay_fields, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent, size
 from sapo_desktop.view.fields import fields, round_fields
+from sapo_desktop.worker.control.messages.base import Ok, Request
 from sapo_desktop.worker.control.messages.replies import (
-    Curve,
-    History,
-    Ok,
     RelayStatus,
-    SettingsAre,
     StartingStatus,
     Status,
 )
@@ -31,7 +28,6 @@ from sapo_desktop.worker.control.messages.requests import (
     GetStatus,
     Pause,
     Quit,
-    Request,
     Resume,
     SetSilo,
 )
@@ -57,10 +53,9 @@ async def status(context: Context, args: Namespace) -> None:
         context.out.emit("status", running=True, data=str(context.folder), state="starting", reason=reason)
         context.out.say(f"{reason} (for {duration(reply.uptime)}, process {reply.pid}).")
         return
-    found = expect(reply, Status)
-    _emit_status(context, found, learning)
+    _emit_status(context, reply, learning)
     if not context.out.json_lines:
-        context.out.say("\n".join(_status_lines(context, found, learning)))
+        context.out.say("\n".join(_status_lines(context, reply, learning)))
 
 
 async def pause(context: Context, args: Namespace) -> None:
@@ -101,12 +96,12 @@ async def quit_node(context: Context, args: Namespace) -> None:
 
 
 async def silo(context: Context, args: Namespace) -> None:
-    context.out.done(str((await context.ask(SetSilo(on=args.switch == "on"), Ok)).text))
+    context.out.done(str((await context.ask(SetSilo(on=args.switch == "on"))).text))
 
 
-async def _tell(context: Context, request: Request, words: str) -> None:
+async def _tell(context: Context, request: Request[Ok], words: str) -> None:
     async with context.running() as node:
-        reply = await call(node, request, Ok)
+        reply = await call(node, request)
     context.out.done(str(reply.text) or words)
 
 
@@ -127,9 +122,9 @@ async def _learning(node: Node, found: Status) -> _Learning:
     from sapo_desktop.view.viewmodel import KEPT_ROUNDS, View
 
     view = View()
-    settings = await call(node, GetSettings(), SettingsAre)
-    scores = await call(node, GetCurve(limit=1), Curve)
-    recent = await call(node, GetHistory(after=max(0, found.round - KEPT_ROUNDS)), History)
+    settings = await call(node, GetSettings())
+    scores = await call(node, GetCurve(limit=1))
+    recent = await call(node, GetHistory(after=max(0, found.round - KEPT_ROUNDS)))
     view.take(Attached(status=found, settings=settings, curve=scores))
     view.take_history(recent.rounds)
     return _Learning(str(learning_sentence(view)), str(time_sentence(view)), round_left(view), score_left(view))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterable
 
-from sapo_desktop.commands.line.context import Context, call, expect
+from sapo_desktop.commands.line.context import Context, call, status_of
 from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.prompts import ask_with_passphrase
 from sapo_desktop.core.errors import UsageError
@@ -16,14 +16,15 @@ from sapo_desktop.core.settings import listed, with_item, without_item
 from sapo_desktop.terminal.swarm_words import link_line, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import duration, percent, size
 from sapo_desktop.worker.control.messages import requests
-from sapo_desktop.worker.control.messages.replies import InviteIs, Ok, PeerAnswered, RelayStatus, SettingsAre, Status
+from sapo_desktop.worker.control.messages.replies import RelayStatus, StartingStatus
 from sapo_desktop.worker.control.messages.swarm import LinkInfo
 
 
 async def show(context: Context, args: Namespace) -> None:
     async with context.running() as node:
         reply = await node.call(requests.GetStatus())
-    swarm = reply.swarm if isinstance(reply, RelayStatus) else expect(reply, Status).swarm
+    assert not isinstance(reply, StartingStatus), "it was waited for"
+    swarm = reply.swarm
     context.out.emit("swarm", **swarm_line(swarm))
     for link in swarm.links:
         context.out.emit("link", **link_line(link))
@@ -76,7 +77,7 @@ async def remove(context: Context, args: Namespace) -> None:
 async def block(context: Context, args: Namespace) -> None:
     async with context.any_node() as node:
         kept = await _kept(node, "blocked")
-        links = (await call(node, requests.GetStatus(), Status)).swarm.links
+        links = (await status_of(node)).swarm.links
         key = _whole_key(args.key, [link.key for link in links])
         await _keep(context, node, {"blocked": with_item(kept, key)})
 
@@ -92,20 +93,20 @@ async def unblock(context: Context, args: Namespace) -> None:
 
 async def test(context: Context, args: Namespace) -> None:
     async with context.running() as node:
-        found = await call(node, requests.TestPeer(address=args.address), PeerAnswered)
+        found = await call(node, requests.TestPeer(address=args.address))
     program = one_line(found.program, 60)
     context.out.emit("peer", key=found.key, program=program, milliseconds=round(found.milliseconds, 1))
     context.out.say(f"{program} answers there with key {found.key}, in {found.milliseconds:,.0f} ms.")
 
 
 async def found(context: Context, args: Namespace) -> None:
-    reply = await ask_with_passphrase(context, requests.CreateSwarm(), Ok, twice=True)
+    reply = await ask_with_passphrase(context, requests.CreateSwarm(), twice=True)
     context.out.done(str(reply.text))
     context.out.say("To admit someone: sapo-desktop peers admit KEY, with the key that `identity show` prints there.")
 
 
 async def admit(context: Context, args: Namespace) -> None:
-    reply = await ask_with_passphrase(context, requests.AdmitPeer(key=args.key, days=args.days), InviteIs)
+    reply = await ask_with_passphrase(context, requests.AdmitPeer(key=args.key, days=args.days))
     _print_link(context, reply.link, key=args.key.strip().lower())
     context.out.say(
         "The link admits only that key, so it is no secret. On the other computer: sapo-desktop peers join 'LINK'"
@@ -113,7 +114,7 @@ async def admit(context: Context, args: Namespace) -> None:
 
 
 async def invite(context: Context, args: Namespace) -> None:
-    reply = await context.ask(requests.GetInvite(), InviteIs)
+    reply = await context.ask(requests.GetInvite())
     _print_link(context, reply.link)
     context.out.say(
         "The link shows a key to the person who follows it. The founder then admits it: sapo-desktop peers admit KEY"
@@ -124,7 +125,7 @@ async def join(context: Context, args: Namespace) -> None:
     link = Invite.parse(args.link)  # refused before a node is started for it
     if link.nearby and not args.nearby:
         raise UsageError(joined([asks_first(link), "Then: sapo-desktop peers join --nearby 'LINK'"]))
-    reply = await ask_with_passphrase(context, requests.JoinSwarm(link=args.link, nearby=args.nearby), Ok)
+    reply = await ask_with_passphrase(context, requests.JoinSwarm(link=args.link, nearby=args.nearby))
     context.out.done(str(reply.text))
 
 
@@ -134,13 +135,13 @@ def _print_link(context: Context, link: str, **more: str) -> None:
 
 
 async def _kept(node: Node, key: str) -> str:
-    settings = (await call(node, requests.GetSettings(), SettingsAre)).settings
+    settings = (await call(node, requests.GetSettings())).settings
     return str(getattr(settings, key))
 
 
 async def _keep(context: Context, node: Node, values: dict[str, str]) -> None:
-    said = str((await call(node, requests.SetSettings(values=values), Ok)).text)
-    silo = (await call(node, requests.GetStatus(), Status)).silo
+    said = str((await call(node, requests.SetSettings(values=values))).text)
+    silo = (await status_of(node)).silo
     context.out.done(f"{said} The node is in silo until `sapo-desktop silo off`." if silo else said)
 
 

@@ -19,7 +19,6 @@ from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.views import View, view_for
 from sapo_desktop.terminal.wording import amount, duration, percent
 from sapo_desktop.view.fields import share
-from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import JoinSwarm
 
 INVITED = ("swarm", "admission", "peers", "invited")
@@ -39,7 +38,7 @@ async def run(context: Context, args: Namespace) -> None:
         watch = Watch(context, dashboard, view, attached)
         try:
             if args.invite:
-                view.said(str((await call(watch.node, JoinSwarm(link=args.invite, nearby=args.nearby), Ok)).text))
+                view.said(str((await call(watch.node, JoinSwarm(link=args.invite, nearby=args.nearby))).text))
                 overrides = {key: text for key, text in overrides.items() if key not in INVITED}
             await watch.until_the_end(overrides, args.rounds)
         finally:

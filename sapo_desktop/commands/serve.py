@@ -6,13 +6,11 @@ import asyncio
 import contextlib
 from argparse import Namespace
 
-from sapo_desktop.commands.line.context import Context, call
+from sapo_desktop.commands.line.context import Context, call, status_of
 from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.signals import on_signals
 from sapo_desktop.terminal.invocation import as_started
-from sapo_desktop.worker.control.messages.replies import Status
-from sapo_desktop.worker.control.messages.requests import GetStatus
-from sapo_desktop.worker.control.messages.serving import GetServer, NewServerKey, Serve, ServerIs
+from sapo_desktop.worker.control.messages.serving import GetServer, NewServerKey, Serve
 
 _EXAMPLE = '{"model": "sapo", "messages": [{"role": "user", "content": "What is 7 + 5 - 3?"}]}'
 
@@ -22,8 +20,8 @@ async def serve(context: Context, args: Namespace) -> None:
     with on_signals(ended.set, ended.set):
         async with context.any_node() as node:
             if args.new_key:
-                await call(node, NewServerKey(), ServerIs)
-            serving = asyncio.create_task(call(node, Serve(port=args.port), ServerIs))
+                await call(node, NewServerKey())
+            serving = asyncio.create_task(call(node, Serve(port=args.port)))
             ending = asyncio.create_task(ended.wait())
             showing = asyncio.create_task(_show(context, node))
             try:
@@ -40,10 +38,10 @@ async def serve(context: Context, args: Namespace) -> None:
 
 
 async def _show(context: Context, node: Node) -> None:
-    found = await call(node, GetServer(), ServerIs)
+    found = await call(node, GetServer())
     if not found.url:
         return  # the reason comes as the answer to Serve
-    status = await call(node, GetStatus(), Status)
+    status = await status_of(node)
     out = context.out
     out.emit("serving", url=found.url, key=found.key, kept=found.kept, model=status.model, round=status.round)
     out.say(f"{status.model}, after round {status.round:,}, answers programs on this computer. Ctrl-C ends that.")

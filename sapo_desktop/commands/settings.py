@@ -21,7 +21,8 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence.unsupported import LOOKED_AT, asked_in_vain, unsupported
 from sapo_desktop.worker.control import unstarted
-from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Unsupported
+from sapo_desktop.worker.control.messages.base import Ok
+from sapo_desktop.worker.control.messages.replies import SettingsAre
 from sapo_desktop.worker.control.messages.requests import GetSettings, GetUnsupported, ResetSettings, SetSettings
 
 
@@ -31,10 +32,10 @@ async def get(context: Context, args: Namespace) -> None:
         settings_file.describe(key)
     try:
         async with context.running() as node:
-            found = await call(node, GetSettings(), SettingsAre)
+            found = await call(node, GetSettings())
             # Asked of the node, whose session may be another one; and only where it is about what is shown.
             asked = not keys or LOOKED_AT.intersection(keys)
-            reasons = (await call(node, GetUnsupported(), Unsupported)).reasons if asked else {}
+            reasons = (await call(node, GetUnsupported())).reasons if asked else {}
     except NotRunning:
         _warn(context)
         found = unstarted.settings(DataFolder.at(context.folder))
@@ -51,14 +52,14 @@ async def change(context: Context, args: Namespace) -> None:
 
 async def in_force(context: Context) -> Settings:
     """Those of the running node, else the kept ones."""
-    return (await context.ask_if_running(GetSettings(), SettingsAre)).settings
+    return (await context.ask_if_running(GetSettings())).settings
 
 
 async def keep(context: Context, values: dict[str, str], *, now: bool = False) -> Ok:
     """Have the running node take the settings, `now` without its current round, or write them where none runs."""
     try:
         async with context.running() as node:
-            return await call(node, SetSettings(values=values, at_once=now), Ok)
+            return await call(node, SetSettings(values=values, at_once=now))
     except NotRunning:
         _warn(context)
         folder = DataFolder.at(context.folder)
@@ -77,7 +78,7 @@ async def reset(context: Context, args: Namespace) -> None:
         settings_file.describe(key)
     try:
         async with context.running() as node:
-            reply = await call(node, ResetSettings(keys=args.keys), Ok)
+            reply = await call(node, ResetSettings(keys=args.keys))
     except NotRunning:
         if args.keys:  # for all of them a file that is refused is set aside, and that is said
             _warn(context)

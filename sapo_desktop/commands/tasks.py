@@ -14,12 +14,12 @@ from sapo_desktop.core.records import Mark
 from sapo_desktop.terminal.wording import nearest, percent
 from sapo_desktop.view.fields import fields
 from sapo_desktop.worker.control.messages.asking import Tried, TryTask
-from sapo_desktop.worker.control.messages.replies import Ok, TaskInfo, Tasks, TasksRead
+from sapo_desktop.worker.control.messages.replies import TaskInfo, TasksRead
 from sapo_desktop.worker.control.messages.requests import AddTasks, ListTasks, ReadTasks, RemoveTasks
 
 
 async def show_all(context: Context, args: Namespace) -> None:
-    found = await context.ask(ListTasks(examples=context.out.json_lines), Tasks)
+    found = await context.ask(ListTasks(examples=context.out.json_lines))
     for item in found.items:
         _emit_task(context, item)
     context.out.table(
@@ -46,9 +46,9 @@ async def add(context: Context, args: Namespace) -> None:
     path = Path(args.file).expanduser().absolute()
     how = {"answers": args.answers, "encoding": args.encoding}
     if sys.stdin.isatty() and not context.out.json_lines:
-        while (read := await context.ask(ReadTasks(path=str(path), **how), TasksRead)).choices:
+        while (read := await context.ask(ReadTasks(path=str(path), **how))).choices:
             how[read.asked] = _chosen(context, read)
-    done = await context.ask(AddTasks(path=str(path), **how), Ok)
+    done = await context.ask(AddTasks(path=str(path), **how))
     context.out.emit("added", family=path.stem, text=str(done.text))
     context.out.say(str(done.text))
 
@@ -67,13 +67,13 @@ def _chosen(context: Context, read: TasksRead) -> str:
 
 
 async def remove(context: Context, args: Namespace) -> None:
-    done = await context.ask(RemoveTasks(name=args.name), Ok)
+    done = await context.ask(RemoveTasks(name=args.name))
     context.out.emit("removed", family=args.name, text=str(done.text))
     context.out.say(str(done.text))
 
 
 async def show(context: Context, args: Namespace) -> None:
-    found = await context.ask(ListTasks(), Tasks)
+    found = await context.ask(ListTasks())
     for item in find_tasks(found.items, args.name):
         _emit_task(context, item)
         if not context.out.json_lines:
@@ -83,10 +83,10 @@ async def show(context: Context, args: Namespace) -> None:
 async def attempt(context: Context, args: Namespace) -> None:
     """Set one question; the model answers it, or `--answer` does."""
     async with context.any_node() as node:
-        tasks = await call(node, ListTasks(examples=False), Tasks)
+        tasks = await call(node, ListTasks(examples=False))
         task = task_name(find_tasks(tasks.items, args.name)[0])
         request = TryTask(task=task, seed=args.seed, answer=args.answer, checkpoint=args.checkpoint)
-        tried = await call(node, request, Tried)
+        tried = await call(node, request)
     told = fields(tried, "mark") | {"seed": str(tried.seed)}
     context.out.emit("try", **fields(tried.mark), **told)
     if not context.out.json_lines:

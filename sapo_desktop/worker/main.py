@@ -46,10 +46,11 @@ from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.handlers.requests import Requests
 from sapo_desktop.worker.control.handlers.settings import NEEDS_RENEWAL, needs_renewal, taken_over
 from sapo_desktop.worker.control.lock import FolderLock
+from sapo_desktop.worker.control.messages.base import Message, Ok, Request
 from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
-from sapo_desktop.worker.control.messages.replies import Ok, Reply, StartingStatus
-from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
+from sapo_desktop.worker.control.messages.replies import StartingStatus
+from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, StartRounds
 from sapo_desktop.worker.control.notices import KeptNotices
 from sapo_desktop.worker.governor import NodeState, Wishes
 from sapo_desktop.worker.guest import Guest
@@ -452,7 +453,7 @@ class Worker:
 
     # -- the control channel's side ------------------------------------------------------------------------
 
-    async def _handle(self, client: Client, request: Request) -> Reply:
+    async def _handle(self, client: Client, request: Request[object]) -> Message:
         taken = self._adopted or self._server.others(client)
         if isinstance(request, Quit) and client.owner and taken and self._only_served:
             raise UsageError(sentence("The node keeps running for its other users."))

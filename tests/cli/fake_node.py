@@ -21,6 +21,7 @@ from sapo_desktop.models.fit.room import described
 from sapo_desktop.system.hardware import Hardware
 from sapo_desktop.worker.control.messages import replies
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, Tried, TryTask
+from sapo_desktop.worker.control.messages.base import Exported, Message, Ok, Request
 from sapo_desktop.worker.control.messages.events import (
     Answered,
     EvalFinished,
@@ -56,7 +57,6 @@ from sapo_desktop.worker.control.messages.requests import (
     ListTasks,
     Quit,
     RemoveTasks,
-    Request,
     ResetSettings,
     RollBack,
     SetSettings,
@@ -127,7 +127,7 @@ class FakeNode:
     held: Why | None = None
     listeners: list[asyncio.Queue[Event | None]] = field(default_factory=list)
 
-    async def call(self, request: Request) -> replies.Reply:
+    async def call(self, request: Request) -> Message:
         self.requests.append(request)
         await asyncio.sleep(0)
         if self.fail is not None:
@@ -139,14 +139,14 @@ class FakeNode:
                 self._change("working", f"Training round {len(self.rounds) + 1}")
                 if self.playing is None:
                     self.playing = asyncio.create_task(self._play(rounds))
-                return replies.Ok()
+                return Ok()
             case Quit(finish_round=finish) if finish and self.playing is not None:
                 self.finishing = True
                 self._change("finishing", "Finishing this round, then quitting")
-                return replies.Ok()
+                return Ok()
             case Quit():
                 self._end()
-                return replies.Ok()
+                return Ok()
             case GetSettings():
                 return replies.SettingsAre(
                     settings=self.settings,
@@ -157,10 +157,10 @@ class FakeNode:
                 return replies.Unsupported(reasons=self.unsupported)
             case SetSettings(values=values):
                 self.settings = settings_file.apply(self.settings, values)
-                return replies.Ok(text="Saved.")
+                return Ok(text="Saved.")
             case ResetSettings(keys=keys):
                 self.settings = settings_file.reset(self.settings, keys)
-                return replies.Ok(text="Saved.")
+                return Ok(text="Saved.")
             case GetFit():
                 machine = described(request.ram, request.vram, self.machine)
                 return FitIs(fit=fit(machine, model_catalogue(), self.settings))
@@ -193,11 +193,11 @@ class FakeNode:
             case RollBack(to=to):
                 if to == "99":
                     raise CheckpointError("There is no checkpoint 99; the newest is 12.")
-                return replies.Ok(text=f"Went back to {to}.")
+                return Ok(text=f"Went back to {to}.")
             case Evaluate(checkpoint=checkpoint, which=which):
                 return replies.Evaluated(report=eval_report(checkpoint, self.evaluated_round, 0.27, which))
             case ExportModel(to=to):
-                return replies.Exported(folder=to, files=["adapter.safetensors"])
+                return Exported(folder=to, files=["adapter.safetensors"])
             case TryTask():
                 return _tried(request)
             case AskForQuestion(task=task):
@@ -211,7 +211,7 @@ class FakeNode:
             case CreateSwarm(passphrase=None) if self.without_keyring:
                 raise PassphraseNeeded("The admission key needs a passphrase.")
             case _:
-                return _FIXED.get(type(request), replies.Ok())
+                return _FIXED.get(type(request), Ok())
 
     async def events(self) -> AsyncIterator[Event]:
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -428,7 +428,7 @@ def _tried(request: TryTask) -> Tried:
     )
 
 
-_FIXED: dict[type, replies.Reply] = {
+_FIXED: dict[type, Message] = {
     GetSources: replies.Sources(
         items=[
             replies.Source(task="gcd/easy", origin="own", author="", groups=30, answers=240, weight=30.0),
@@ -438,11 +438,11 @@ _FIXED: dict[type, replies.Reply] = {
     ListCheckpoints: replies.Checkpoints(items=_checkpoints()),
     Ask: Asked(text=HOSTILE, tokens=12, seconds=0.2),
     ListTasks: replies.Tasks(items=_tasks(), left_out=["bad.csv: It is bad."]),
-    AddTasks: replies.Ok(text="Done."),
-    RemoveTasks: replies.Ok(text="Done."),
+    AddTasks: Ok(text="Done."),
+    RemoveTasks: Ok(text="Done."),
     AdmitPeer: replies.InviteIs(link=LINK),
     GetInvite: replies.InviteIs(link=LINK),
-    JoinSwarm: replies.Ok(text="This node will join the private swarm."),
+    JoinSwarm: Ok(text="This node will join the private swarm."),
     Examine: Facts(values={"torch": "2.13.0", "device": "cpu"}),
 }
 """What it always says to some requests."""

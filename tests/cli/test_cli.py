@@ -26,9 +26,10 @@ from sapo_desktop.system.presence import sensors
 from sapo_desktop.system.secrets.kept_secrets import remote_key
 from sapo_desktop.worker.control.messages import requests
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, TryTask
+from sapo_desktop.worker.control.messages.base import Message, Request
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed
 from sapo_desktop.worker.control.messages.facts import COMPUTING
-from sapo_desktop.worker.control.messages.replies import IdentityIs, Reply, Sources
+from sapo_desktop.worker.control.messages.replies import IdentityIs, Sources
 from sapo_desktop.worker.control.messages.swarm import RelayOptions
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
@@ -675,7 +676,7 @@ def test_history_in_the_first_round_says_that_it_runs(
     door.there, door.node.rounds = True, []
     real = door.node.call
 
-    async def call(request: requests.Request) -> Reply:
+    async def call(request: Request) -> Message:
         return Sources(items=[]) if isinstance(request, requests.GetSources) else await real(request)
 
     monkeypatch.setattr(door.node, "call", call)
@@ -691,7 +692,7 @@ def test_an_evaluation_says_at_once_what_it_does_and_then_how_long(
     monkeypatch.setattr(context_module, "TOLD_AFTER", -1.0)
     real = door.node.call
 
-    async def call(request: requests.Request) -> Reply:
+    async def call(request: Request) -> Message:
         if isinstance(request, requests.Evaluate):
             await asyncio.sleep(0)  # who listens begins
             door.node.publish(PhaseChanged(round=0, phase="evaluate"))

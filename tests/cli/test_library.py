@@ -20,9 +20,8 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.processes import python_environment
 from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.worker.control.messages import models
+from sapo_desktop.worker.control.messages.base import Message, Request
 from sapo_desktop.worker.control.messages.events import Stopping
-from sapo_desktop.worker.control.messages.replies import Reply
-from sapo_desktop.worker.control.messages.requests import Request
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
 from tests.models.hub_server import FakeHub, Fault, Repo, gguf_hit, running_hub, safetensors_hit, with_a_network
@@ -46,7 +45,7 @@ class LibraryNode(FakeNode):
     ends_with: models.ModelEvent | None = None
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def call(self, request: Request) -> Reply:
+    async def call(self, request: Request) -> Message:
         match request:
             case models.GetModels():
                 contents = Contents(models=[MODEL], unfinished=[Unfinished(name="half", bytes=7)], damaged={"x": "cut"})

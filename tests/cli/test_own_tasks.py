@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.worker.control.messages.replies import Ok, OwnRow, ReadingChoice, Reply, TasksRead
-from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, Request
+from sapo_desktop.worker.control.messages.base import Message, Ok, Request
+from sapo_desktop.worker.control.messages.replies import OwnRow, ReadingChoice, TasksRead
+from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
 
@@ -18,7 +19,7 @@ CHOICES = [ReadingChoice(value=value, label=value, first=ROWS) for value in ("wh
 class Asking(FakeNode):
     """Asks how the answers of any file are read."""
 
-    async def call(self, request: Request) -> Reply:
+    async def call(self, request: Request) -> Message:
         self.requests.append(request)
         match request:
             case ReadTasks(answers=answers):

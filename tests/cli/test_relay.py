@@ -6,10 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from sapo_desktop.worker.control.messages.base import Message, Request
 from sapo_desktop.worker.control.messages.events import Event, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
-from sapo_desktop.worker.control.messages.replies import RelayStatus, Reply
-from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request
+from sapo_desktop.worker.control.messages.replies import RelayStatus
+from sapo_desktop.worker.control.messages.requests import GetStatus, Quit
 from sapo_desktop.worker.control.messages.swarm import RelayOptions, SwarmInfo
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
@@ -22,7 +23,7 @@ class Relay(FakeNode):
 
     then: Event | int | None = None
 
-    async def call(self, request: Request) -> Reply:
+    async def call(self, request: Request) -> Message:
         reply = await super().call(request)
         if not isinstance(request, GetStatus):
             return reply

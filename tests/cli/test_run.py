@@ -14,10 +14,9 @@ from sapo_desktop.cli import main
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed
-from sapo_desktop.worker.control.messages.base import Message
+from sapo_desktop.worker.control.messages.base import Message, Request
 from sapo_desktop.worker.control.messages.events import Event, StateChanged, Stopping
-from sapo_desktop.worker.control.messages.replies import Reply
-from sapo_desktop.worker.control.messages.requests import GetSettings, JoinSwarm, Quit, Request, StartRounds
+from sapo_desktop.worker.control.messages.requests import GetSettings, JoinSwarm, Quit, StartRounds
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
 ROUND_LINE = {
@@ -150,7 +149,7 @@ def once_watched(node: FakeNode, begin: Callable[[], Coroutine[Any, Any, None]])
     """Have the node begin this as soon as a command looks at it."""
     original = node.call
 
-    async def call(request: Request) -> Reply:
+    async def call(request: Request) -> Message:
         if isinstance(request, GetSettings):
             node.playing = asyncio.create_task(begin())
         return await original(request)

@@ -7,8 +7,7 @@ import signal
 import pytest
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.worker.control.messages.replies import Reply
-from sapo_desktop.worker.control.messages.requests import Request
+from sapo_desktop.worker.control.messages.base import Message, Request
 from sapo_desktop.worker.control.messages.serving import GetServer, NewServerKey, Serve, ServerIs
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
@@ -22,7 +21,7 @@ class Serving(FakeNode):
     refuses = False
     kept = True
 
-    async def call(self, request: Request) -> Reply:
+    async def call(self, request: Request) -> Message:
         self.requests.append(request)
         match request:
             case Serve():

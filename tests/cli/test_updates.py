@@ -13,9 +13,8 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.system.checks import versions
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.control.messages.base import Message, Request
 from sapo_desktop.worker.control.messages.facts import GetUpdates, UpdatesAre
-from sapo_desktop.worker.control.messages.replies import Reply
-from sapo_desktop.worker.control.messages.requests import Request
 from sapo_desktop.worker.hosts import updates
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
@@ -75,7 +74,7 @@ def test_a_build_without_an_address_says_so(
 
 @dataclass
 class UpdatedNode(FakeNode):
-    async def call(self, request: Request) -> Reply:
+    async def call(self, request: Request) -> Message:
         if isinstance(request, GetUpdates):
             self.requests.append(request)
             return UpdatesAre(standing=NEWER)

@@ -7,8 +7,7 @@ from PySide6.QtCore import QObject
 
 from sapo_desktop.gui.link.bridge import Answer, Call, Failure
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.replies import Ok
-from sapo_desktop.worker.control.messages.requests import Request
+from sapo_desktop.worker.control.messages.base import Ok, Request
 from tests.gui.stage import StageBridge
 
 

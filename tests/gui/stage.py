@@ -12,12 +12,11 @@ from sapo_desktop.gui.link.bridge import Answer, Bridge, Call, Failure
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.link import Arrival
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.replies import Ok, Reply
+from sapo_desktop.worker.control.messages.base import Message, Ok, Request
 from sapo_desktop.worker.control.messages.requests import (
     Finish,
     JoinSwarm,
     Pause,
-    Request,
     ResetSettings,
     Resume,
     SetSettings,
@@ -35,7 +34,7 @@ class StageBridge(Bridge):
 
     def __init__(self, view: View) -> None:
         super().__init__(Path("/home/you/.local/share/sapo-desktop"), view)
-        self.replies: dict[type[msgspec.Struct], Reply | SapoError | Callable[[Any], Reply]] = {}
+        self.replies: dict[type[msgspec.Struct], Message | SapoError | Callable[[Any], Message]] = {}
         self.asked: list[Request] = []
         self.tries = 0
 

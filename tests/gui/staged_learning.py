@@ -6,8 +6,9 @@ import tomllib
 from typing import Any
 
 from sapo_desktop.core.resources import resource
+from sapo_desktop.worker.control.messages.base import Exported, Ok
 from sapo_desktop.worker.control.messages.events import Answered
-from sapo_desktop.worker.control.messages.replies import Exported, Ok, OwnRow, ReadingChoice, TaskInfo, Tasks, TasksRead
+from sapo_desktop.worker.control.messages.replies import OwnRow, ReadingChoice, TaskInfo, Tasks, TasksRead
 from sapo_desktop.worker.control.messages.requests import ListTasks, ReadTasks, SetSettings
 from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts, Rollout, Rollouts
 from tests.gui.stage import StageBridge

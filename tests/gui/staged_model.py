@@ -12,6 +12,7 @@ from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.describe import supposed
 from sapo_desktop.models.fit.fit import badges, estimate, fit
 from sapo_desktop.system.hardware import Gpu
+from sapo_desktop.worker.control.messages.base import Exported, Ok
 from sapo_desktop.worker.control.messages.facts import GetModelInfo, ModelInfo
 from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
@@ -36,7 +37,7 @@ from sapo_desktop.worker.control.messages.models import (
     SearchHub,
     SetHubToken,
 )
-from sapo_desktop.worker.control.messages.replies import CheckpointInfo, Checkpoints, Evaluated, Exported, Ok
+from sapo_desktop.worker.control.messages.replies import CheckpointInfo, Checkpoints, Evaluated
 from sapo_desktop.worker.control.messages.requests import (
     Evaluate,
     ExportModel,

@@ -1,15 +1,9 @@
 """What the worker answers to the Peers page, as it would."""
 
 from sapo_desktop.core.records import Mark
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
-from sapo_desktop.worker.control.messages.replies import (
-    HumanMarked,
-    IdentityIs,
-    InviteIs,
-    Ok,
-    PeerAnswered,
-    PosedQuestion,
-)
+from sapo_desktop.worker.control.messages.replies import HumanMarked, IdentityIs, InviteIs, PeerAnswered, PosedQuestion
 from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     AskForQuestion,

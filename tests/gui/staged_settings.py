@@ -4,7 +4,8 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SettingsError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
+from sapo_desktop.worker.control.messages.base import Ok
+from sapo_desktop.worker.control.messages.replies import SettingsAre
 from sapo_desktop.worker.control.messages.requests import ResetSettings, SetSettings, SetSilo
 from tests.gui import scenes
 from tests.gui.stage import StageBridge

@@ -16,6 +16,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence.bus import NoBus
 from sapo_desktop.worker import main
 from sapo_desktop.worker.control.client import Client, connect
+from sapo_desktop.worker.control.messages.base import Message, Ok, Request
 from sapo_desktop.worker.control.messages.events import (
     CheckpointsChanged,
     Event,
@@ -25,8 +26,8 @@ from sapo_desktop.worker.control.messages.events import (
     Stopping,
 )
 from sapo_desktop.worker.control.messages.facts import Notice
-from sapo_desktop.worker.control.messages.replies import Ok, Reply, Status
-from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
+from sapo_desktop.worker.control.messages.replies import Status
+from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, StartRounds
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.main import Options, Worker
 from tests.cli.fake_node import FakeNode, scripted_round
@@ -43,8 +44,8 @@ class Served:
     def status(self) -> Status:
         return self.node._status()
 
-    async def handle(self, request: Request) -> Reply:
-        return Ok()
+    async def handle(self, request: Request) -> Message:
+        return self.status() if isinstance(request, GetStatus) else Ok()
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from sapo_desktop.commands.line.door import Door, Node
 from sapo_desktop.core import settings_file
@@ -22,11 +21,11 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import amount, duration, nearest
 from sapo_desktop.worker.control import unstarted
+from sapo_desktop.worker.control.messages.base import ReplyType, Request
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed, Stopping
-from sapo_desktop.worker.control.messages.replies import RelayStatus, Reply, Status
-from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Quit, Request
+from sapo_desktop.worker.control.messages.replies import RelayStatus, Status
+from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Quit
 
-ReplyType = TypeVar("ReplyType")
 _LAST_WORD_SECONDS = 1.0
 TOLD_AFTER = 3.0
 """Seconds of answering after which it can be told how long it takes."""
@@ -109,49 +108,49 @@ class Context:
             if ending:
                 await attached.node.until_gone()
 
-    async def ask(self, request: Request, kind: type[ReplyType]) -> ReplyType:
+    async def ask(self, request: Request[ReplyType]) -> ReplyType:
         """One request to the running node or to an idle one."""
         async with self.any_node() as node:
-            return await call(node, request, kind, self.out)
+            return await call(node, request, self.out)
 
-    async def ask_if_running(self, request: Request, kind: type[ReplyType]) -> ReplyType:
+    async def ask_if_running(self, request: Request[ReplyType]) -> ReplyType:
         """The running node's answer, else what can be said without one: none is started."""
         async with self.if_running() as node:
             if node is not None:
-                return await call(node, request, kind)
-        return expect(await unstarted.answer(DataFolder.at(self.folder), request), kind)
+                return await call(node, request)
+        return await unstarted.answer(DataFolder.at(self.folder), request)
 
 
-async def call(node: Node, request: Request, kind: type[ReplyType], progress: Output | None = None) -> ReplyType:
-    """The reply to a request, as the type it must be; `progress` is told how far an evaluation is."""
+async def call(node: Node, request: Request[ReplyType], progress: Output | None = None) -> ReplyType:
+    """The reply to a request; `progress` is told how far an evaluation is."""
     meter: asyncio.Task[None] | None = None
     if isinstance(request, Evaluate) and progress is not None:
         progress.warn(f"Asking the held-out questions ({request.which}) of {request.checkpoint}. Ctrl-C cancels.")
         meter = asyncio.create_task(_meter(node, progress))
     try:
-        reply = await node.call(request)
+        return await node.call(request)
     except ControlError as error:
         raise await _last_word(node) or error from error
     finally:
         if meter is not None:
             meter.cancel()
             await asyncio.gather(meter, return_exceptions=True)
-    return expect(reply, kind)
 
 
-def expect(reply: Reply, kind: type[ReplyType]) -> ReplyType:
-    if isinstance(reply, RelayStatus) and kind is not RelayStatus:
+async def status_of(node: Node) -> Status:
+    """How a node stands. Raises ControlError where it is a relay."""
+    found = await call(node, GetStatus())
+    if isinstance(found, RelayStatus):
         raise ControlError("A relay runs on this folder, not a node. For a node, choose another folder with --data.")
-    if not isinstance(reply, kind):
-        raise ControlError("The node is from another release. Stop it (sapo-desktop quit), then run the command again.")
-    return reply
+    assert isinstance(found, Status), "it was waited for"
+    return found
 
 
 async def _quit_if_idle(node: Node) -> bool:
     """End the node that was started for one request, unless somebody has taken it over meanwhile."""
     # It may be gone already, by a `quit` elsewhere or by failing: then what we want is done.
     with contextlib.suppress(SapoError):
-        if expect(await node.call(GetStatus()), Status).state in ("working", "finishing", "paused"):
+        if (await status_of(node)).state in ("working", "finishing", "paused"):
             return False
         try:
             await node.call(Quit())

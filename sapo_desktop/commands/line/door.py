@@ -10,16 +10,15 @@ import msgspec
 
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.control import client
+from sapo_desktop.worker.control.messages.base import ReplyType, Request
 from sapo_desktop.worker.control.messages.events import Event
-from sapo_desktop.worker.control.messages.replies import Reply
-from sapo_desktop.worker.control.messages.requests import Request
 from sapo_desktop.worker.control.messages.swarm import RelayOptions
 
 
 class Node(Protocol):
     """A running node as a client sees it."""
 
-    async def call(self, request: Request) -> Reply:
+    async def call(self, request: Request[ReplyType]) -> ReplyType:
         """The node's reply; a SapoError of the kind that it names where it failed."""
 
     def events(self) -> AsyncIterator[Event]:

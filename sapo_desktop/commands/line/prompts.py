@@ -14,7 +14,6 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterator
-from typing import TypeVar
 
 from msgspec import structs
 
@@ -23,7 +22,7 @@ from sapo_desktop.commands.line.signals import interruptible
 from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import PassphraseNeeded, UsageError
 from sapo_desktop.terminal.output import Output
-from sapo_desktop.worker.control.messages.requests import AdmitPeer, ChangeIdentity, CreateSwarm, JoinSwarm
+from sapo_desktop.worker.control.messages.base import ReplyType, Request
 
 _LONGEST_LINE = 64 * 1024
 """Characters read of what is typed; whoever asks expects far fewer."""
@@ -69,7 +68,6 @@ def _at_prompt(out: Output) -> Iterator[None]:
 
 
 PASSPHRASE = "SAPO_PASSPHRASE"
-Told = TypeVar("Told")
 
 
 def typed_passphrase(context: Context, *, twice: bool = False) -> str:
@@ -100,19 +98,18 @@ def _check_length(passphrase: str) -> None:
 
 async def ask_with_passphrase(
     context: Context,
-    request: AdmitPeer | ChangeIdentity | CreateSwarm | JoinSwarm,
-    kind: type[Told],
+    request: Request[ReplyType],
     *,
     twice: bool = False,
-) -> Told:
+) -> ReplyType:
     """Ask with the passphrase of the environment, if any; where one is needed and was not given, have it typed."""
     async with context.any_node() as node:
         try:
-            return await call(node, structs.replace(request, passphrase=os.environ.get(PASSPHRASE)), kind)
+            return await call(node, structs.replace(request, passphrase=os.environ.get(PASSPHRASE)))
         except PassphraseNeeded as needed:
             context.out.warn(str(needed))
             typed = typed_passphrase(context, twice=twice)
-            return await call(node, structs.replace(request, passphrase=typed), kind)
+            return await call(node, structs.replace(request, passphrase=typed))
 
 
 _HERE = (

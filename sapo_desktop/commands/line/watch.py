@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sapo_desktop.commands.line.context import Context, call
+from sapo_desktop.commands.line.context import Context, call, status_of
 from sapo_desktop.commands.line.door import Attached, Node
 from sapo_desktop.commands.line.signals import on_signals
 from sapo_desktop.core import settings_file
@@ -20,8 +20,8 @@ from sapo_desktop.core.why import Ending
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.views import View
 from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateChanged, Stopping
-from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Status
-from sapo_desktop.worker.control.messages.requests import GetSettings, GetStatus, Quit, StartRounds
+from sapo_desktop.worker.control.messages.replies import SettingsAre, Status
+from sapo_desktop.worker.control.messages.requests import GetSettings, Quit, StartRounds
 
 _BUSY = ("working", "finishing")
 _LAST_WORD_SECONDS = 5.0
@@ -82,7 +82,7 @@ class Watch:
     async def _begin(self, overrides: Mapping[str, str], rounds: int | None) -> None:
         """Learn what the node is, tell the view, and set it to work where it does not work yet."""
         status = await self._when_started()
-        settings = await call(self.node, GetSettings(), SettingsAre)
+        settings = await call(self.node, GetSettings())
         if not self.attached.started:
             _refuse_other_settings(settings, overrides)
             if status.state == "idle":
@@ -93,7 +93,7 @@ class Watch:
         if rounds is None and status.state == "paused" and not self.attached.started:
             self.view.said(f"It is paused; continue: sapo-desktop resume{self.context.data_option}")
         elif status.state not in _BUSY or rounds is not None:
-            await call(self.node, StartRounds(rounds=rounds), Ok)
+            await call(self.node, StartRounds(rounds=rounds))
         else:
             self._seen_working = True
         self._begun = True
@@ -102,7 +102,7 @@ class Watch:
         """How the node stands, once there is one; what it says until then is shown meanwhile."""
         listening = asyncio.create_task(self._hear_start())
         try:
-            return await call(self.node, GetStatus(), Status)
+            return await status_of(self.node)
         except ControlError as error:
             raise (SapoError(self._last.reason) if self._last else error) from error
         finally:

@@ -23,7 +23,7 @@ from sapo_desktop.gui.words.states import state_sentence
 from sapo_desktop.system.hardware import usable_cores
 from sapo_desktop.view.link import Connecting, Ended, Lost
 from sapo_desktop.view.viewmodel import Section, View
-from sapo_desktop.worker.control.messages.replies import Ok
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.requests import SetSettings, StartRounds
 
 _FIRST = (760, 600)

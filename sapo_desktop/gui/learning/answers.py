@@ -34,7 +34,7 @@ from sapo_desktop.gui.words.learning import (
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.titles import families, task_name
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.replies import Exported
+from sapo_desktop.worker.control.messages.base import Exported
 from sapo_desktop.worker.control.messages.rollouts import (
     ExportRollouts,
     GetRollouts,

@@ -23,7 +23,8 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.plain import plain
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.replies import Ok, TaskInfo, Tasks, TasksRead
+from sapo_desktop.worker.control.messages.base import Ok
+from sapo_desktop.worker.control.messages.replies import TaskInfo, Tasks, TasksRead
 from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, RemoveTasks
 
 

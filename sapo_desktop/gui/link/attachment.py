@@ -39,14 +39,14 @@ from sapo_desktop.core.why import Starting
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.curves import COLUMNS
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LastKnown, Lost, Mend
+from sapo_desktop.worker.control.messages.base import ReplyType, Request
 from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import GetNotices, Notice
-from sapo_desktop.worker.control.messages.replies import Curve, Reply, SettingsAre
+from sapo_desktop.worker.control.messages.replies import Curve, SettingsAre
 from sapo_desktop.worker.control.messages.requests import (
     GetCurve,
     GetSettings,
     Quit,
-    Request,
     ResetSettings,
     SetSettings,
     SetSilo,
@@ -64,7 +64,9 @@ STEADY_SECONDS = 120.0
 
 
 _LAST_SECONDS = 2.0
-_CHANGES = SetSettings | ResetSettings | SetSilo
+_CHANGES = (SetSettings, ResetSettings, SetSilo)
+_SAY_WHY = (GetNotices,)
+"""Answered once the worker is gone, too."""
 _MENDED_BY: tuple[tuple[Mend, tuple[type[SapoError], ...]], ...] = (
     ("model", (ModelError, OutOfMemory)),
     ("pack", (NoEnginePack,)),
@@ -112,7 +114,7 @@ class Attachment:
         self._thread.start()
         self._submit(self._keep())
 
-    def call(self, request: Request) -> Future[Reply]:
+    def call(self, request: Request[ReplyType]) -> Future[ReplyType]:
         """Ask the worker. Cancelling the future gives the call up. The future raises SapoError as Client.call does, and
         NotRunning where there is no worker."""
         return self._submit(self._call(request))
@@ -278,15 +280,8 @@ class Attachment:
                 self._deliver(event)
 
     async def _greet(self, worker: Client) -> tuple[SettingsAre, Curve]:
-        settings, curve = [await worker.call(ask) for ask in (GetSettings(), GetCurve())]
-        if not (isinstance(settings, SettingsAre) and isinstance(curve, Curve)):
-            raise ControlError(
-                sentence(
-                    "The program running in this folder is not a node that trains; it may be a relay. Use "
-                    "another folder."
-                )
-            )
-        return settings, await _whole(curve, worker.call)
+        settings = await worker.call(GetSettings())
+        return settings, await _whole(await worker.call(GetCurve()), worker.call)
 
     async def _deliver_last_known(self) -> None:
         """What is on the disk already, as a start takes its time."""
@@ -297,29 +292,27 @@ class Attachment:
             return
         ask = partial(unstarted.answer, folder)
         try:
-            first = await ask(GetCurve())
-            assert isinstance(first, Curve)
-            self._deliver(LastKnown(curve=await _whole(first, ask)))
+            self._deliver(LastKnown(curve=await _whole(await ask(GetCurve()), ask)))
         except HistoryError as error:
             log.warning("The history is not shown before the start: %s", error)
 
-    async def _call(self, request: Request) -> Reply:
+    async def _call(self, request: Request[ReplyType]) -> ReplyType:
         if self._mend and not isinstance(request, Quit):
             if isinstance(request, _CHANGES):
                 await self._resting.wait()  # a start under way has read what was kept before
             if self._mend:
                 return await self._answer_without(request)
         if self._worker is None:
-            if isinstance(request, GetNotices):  # they say why it is gone
+            if type(request) in _SAY_WHY:
                 return await self._answer_without(request)
             raise NotRunning(sentence("The node is not running. The page Home says why."))
         return await self._worker.call(request)
 
-    async def _answer_without(self, request: Request) -> Reply:
+    async def _answer_without(self, request: Request[ReplyType]) -> ReplyType:
         """Look it up, or change it, where no worker can start."""
         from sapo_desktop.worker.control import client, unstarted
 
-        if isinstance(request, _CHANGES):
+        if type(request) in _CHANGES:
             # Somebody else may have started one meanwhile, which holds to its own settings and not to the file's.
             with contextlib.suppress(NotRunning, ControlError):
                 strangers = await client.connect(self._folder, events=False)
@@ -372,16 +365,11 @@ class Attachment:
             await asyncio.wait({self._keeper})
 
 
-async def _whole(curve: Curve, ask: Callable[[Request], Awaitable[Reply]]) -> Curve:
+async def _whole(curve: Curve, ask: Callable[[GetCurve], Awaitable[Curve]]) -> Curve:
     """A reply holds so many rounds; the lists of the first one take those of the others."""
     page = curve
     while page.more:
-        more = await ask(GetCurve(after=page.round[-1]))
-        if not isinstance(more, Curve):
-            raise ControlError(
-                "The worker is from another release ({error}). End it and start it again.", error=type(more).__name__
-            )
-        page = more
+        page = await ask(GetCurve(after=page.round[-1]))
         for name in COLUMNS:
             getattr(curve, name).extend(getattr(page, name))
         curve.models[:] = page.models

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import shiboken6
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -21,8 +21,9 @@ from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.link import Arrival, Attached
 from sapo_desktop.view.viewmodel import KEPT_ROUNDS, Section, View
 from sapo_desktop.worker.control.messages.asking import AskProgressed
-from sapo_desktop.worker.control.messages.replies import History, Ok, Reply, SwarmIs
-from sapo_desktop.worker.control.messages.requests import GetHistory, GetSwarm, Request
+from sapo_desktop.worker.control.messages.base import Ok, ReplyType, Request
+from sapo_desktop.worker.control.messages.replies import History, SwarmIs
+from sapo_desktop.worker.control.messages.requests import GetHistory, GetSwarm
 
 if TYPE_CHECKING:
     from sapo_desktop.gui.link.attachment import Attachment
@@ -33,9 +34,9 @@ HIDDEN_MS = 500
 """The same where only the tray shows something."""
 SWARM_MS = 3000
 """Between looks at the links, while a window shows them; no event tells of every group."""
-Answer = Callable[[Any], None]
+Answer: TypeAlias = Callable[[ReplyType], object]
 Failure = Callable[[SapoError], None]
-Call = Future[Reply]
+Call = Future[Any]
 """A request that is under way. Cancelled, the worker is told, and nothing is called back."""
 
 
@@ -83,7 +84,14 @@ class Bridge(QObject):
     def start(self) -> None:
         self.link.start()
 
-    def ask(self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject) -> Call:
+    def ask(
+        self,
+        request: Request[ReplyType],
+        then: Answer[ReplyType] | None = None,
+        failed: Failure | None = None,
+        *,
+        of: QObject,
+    ) -> Call:
         """Ask the worker. `then` gets the reply, `failed` the error, in this thread and only while `of` lives.
 
         Without `then` a reply's sentence is said, without `failed` an error's is.
@@ -154,7 +162,7 @@ class Bridge(QObject):
         self.changed.emit(self.view.take_history(reply.rounds))
 
     @Slot(object)
-    def _call_back(self, what: tuple[Call, Answer | None, Failure | None, QObject]) -> None:
+    def _call_back(self, what: tuple[Call, Answer[Any] | None, Failure | None, QObject]) -> None:
         done, then, failed, of = what
         if done.cancelled() or not shiboken6.isValid(of):
             return

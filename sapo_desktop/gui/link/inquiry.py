@@ -5,7 +5,7 @@ where a refusal stands where the change was wanted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Generic
 
 from PySide6.QtCore import QObject, Signal
 
@@ -15,11 +15,11 @@ from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.plain import plain
-from sapo_desktop.worker.control.messages.replies import Ok
-from sapo_desktop.worker.control.messages.requests import Request, SetSettings
+from sapo_desktop.worker.control.messages.base import Ok, ReplyType, Request
+from sapo_desktop.worker.control.messages.requests import SetSettings
 
 
-class Inquiry(QObject):
+class Inquiry(QObject, Generic[ReplyType]):
     """See the module.
 
     Args:
@@ -30,14 +30,14 @@ class Inquiry(QObject):
     answered = Signal()
 
     def __init__(
-        self, bridge: Bridge, make: Callable[[], Request], parent: QObject, then: Callable[[], object]
+        self, bridge: Bridge, make: Callable[[], Request[ReplyType]], parent: QObject, then: Callable[[], object]
     ) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._make = make
         self._call: Call | None = None
         self._again = False
-        self.reply: Any = None
+        self.reply: ReplyType | None = None
         """The last one, made plain; what is shown stays until there is a newer one."""
         self.error = ""
         """Why the last try failed; empty where it did not."""
@@ -57,7 +57,7 @@ class Inquiry(QObject):
     def busy(self) -> bool:
         return self._call is not None and not self._call.done()
 
-    def _take(self, reply: Any) -> None:
+    def _take(self, reply: ReplyType) -> None:
         reply = plain(reply)
         same = reply == self.reply and not self.error
         self.reply, self.error = reply, ""

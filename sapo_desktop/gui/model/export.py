@@ -20,7 +20,8 @@ from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import models as model_words
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.worker.control.messages.replies import CheckpointInfo, Exported
+from sapo_desktop.worker.control.messages.base import Exported
+from sapo_desktop.worker.control.messages.replies import CheckpointInfo
 from sapo_desktop.worker.control.messages.requests import ExportModel
 
 

@@ -26,7 +26,7 @@ from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.system.network import home_addresses
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.replies import Ok
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.requests import JoinSwarm, SetSettings
 
 _LISTEN = "0.0.0.0:8765"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
@@ -15,7 +14,7 @@ from sapo_desktop.gui.widgets.forms import labelled, line
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.worker.control.messages.requests import Request
+from sapo_desktop.worker.control.messages.base import ReplyType, Request
 
 
 class PassphraseSheet(Sheet):
@@ -54,8 +53,8 @@ class PassphraseSheet(Sheet):
 def with_passphrase(
     owner: QWidget,
     bridge: Bridge,
-    make: Callable[[str | None], Request],
-    then: Answer,
+    make: Callable[[str | None], Request[ReplyType]],
+    then: Answer[ReplyType],
     failed: Failure,
     *,
     new: bool = False,
@@ -65,7 +64,7 @@ def with_passphrase(
     `given_up`: called where none is typed."""
     sheet: PassphraseSheet | None = None
 
-    def done(reply: Any) -> None:
+    def done(reply: ReplyType) -> None:
         if sheet is not None:
             sheet.accept()
         then(reply)

@@ -18,7 +18,7 @@ from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.replies import Ok
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.requests import AdmitPeer, CreateSwarm, GetInvite, ResetSettings
 
 

@@ -32,8 +32,9 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import state_sentence
 from sapo_desktop.view.viewmodel import Section, View
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.facts import GetUpdates, GetUsage, Usage
-from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Unsupported
+from sapo_desktop.worker.control.messages.replies import SettingsAre, Unsupported
 from sapo_desktop.worker.control.messages.requests import GetUnsupported, ResetSettings, SetSettings, SetSilo
 
 LOOK_MS = 2000

@@ -13,7 +13,8 @@ from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.requests import Finish, Pause, Quit, Request, Resume, SetSilo, StartRounds
+from sapo_desktop.worker.control.messages.base import Ok, Request
+from sapo_desktop.worker.control.messages.requests import Finish, Pause, Quit, Resume, SetSilo, StartRounds
 
 
 class Actions(QObject):
@@ -26,13 +27,13 @@ class Actions(QObject):
         self.quits_after_round = False
         """Whether the window is to go when the worker has ended."""
 
-    def _order(self, request: Request) -> None:
+    def _order(self, request: Request[Ok]) -> None:
         if not isinstance(request, SetSilo):  # any other takes back that the node is to end
             self.quits_after_round = isinstance(request, Quit)
         # What it came to is said by the state that changes, not by the reply.
         self._bridge.ask(request, lambda reply: None, partial(self._refused, request), of=self)
 
-    def _refused(self, request: Request, error: SapoError) -> None:
+    def _refused(self, request: Request[Ok], error: SapoError) -> None:
         """It is said, and every switch shows again what holds."""
         if isinstance(request, Quit):
             self.quits_after_round = False

@@ -14,6 +14,7 @@ from typing import Literal
 
 from sapo_desktop.core.records import Exchange, Mark
 from sapo_desktop.worker.control.messages.asking import MOST_TURNS, Ask, Asked, AskProgressed, Tried, TryTask
+from sapo_desktop.worker.control.messages.base import Request
 from sapo_desktop.worker.control.messages.replies import TaskInfo
 
 State = Literal["waiting", "asked", "writing", "marking", "done", "failed", "stopped"]
@@ -92,7 +93,7 @@ class Try:
         """Whose turn it is."""
         return next((side for side in self.sides if not side.over), None)
 
-    def next_request(self) -> Ask | TryTask | None:
+    def next_request(self) -> Request[Asked | Tried] | None:
         """What to ask for the side whose turn it is; None when both are done."""
         side = self.turn
         if side is None:

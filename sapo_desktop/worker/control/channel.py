@@ -31,10 +31,10 @@ from sapo_desktop.core.network.connection import BoundedConnection
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.worker.control.messages import envelopes
 from sapo_desktop.worker.control.messages.asking import AskProgressed
+from sapo_desktop.worker.control.messages.base import Request
 from sapo_desktop.worker.control.messages.events import Answered, Event, PhaseChanged, Progressed
 from sapo_desktop.worker.control.messages.models import CancelModelWork
-from sapo_desktop.worker.control.messages.replies import Reply
-from sapo_desktop.worker.control.messages.requests import Finish, Pause, Quit, Request, Resume, SetSilo
+from sapo_desktop.worker.control.messages.requests import Finish, Pause, Quit, Resume, SetSilo
 from sapo_desktop.worker.control.proof import (
     ClientProof,
     ClientSide,
@@ -119,7 +119,7 @@ class Client:
         await self._queue.join()
 
 
-Handle = Callable[[Client, Request], Awaitable[Reply]]
+Handle = Callable[[Client, Request[object]], Awaitable[object]]
 Notify = Callable[[Client, bool], None]
 """Called with a client and whether it is an owner (the window or terminal that started the worker)."""
 
@@ -290,7 +290,8 @@ class ControlServer:
 
     async def _answer(self, client: Client, call: envelopes.Call) -> None:
         try:
-            frame = msgspec.msgpack.encode(envelopes.Answer(id=call.id, reply=await self._handle(client, call.request)))
+            reply = msgspec.Raw(msgspec.msgpack.encode(await self._handle(client, call.request)))
+            frame = msgspec.msgpack.encode(envelopes.Answer(id=call.id, reply=reply))
             if len(frame) > MAX_MESSAGE:
                 raise SapoError("The answer has {size} bytes, too many for one message. Ask for less.", size=len(frame))
         except asyncio.CancelledError:
@@ -349,15 +350,20 @@ class ControlLink:
         except ConnectionClosed as error:
             raise ControlError(GONE) from error
         except UNREADABLE as error:
-            raise ControlError(
-                "The worker is from another release ({error}). End it and start it again.",
-                in_terminal="sapo-desktop quit, then sapo-desktop run",
-                error=str(error),
-            ) from error
+            raise other_release(error) from error
         return message
 
     async def close(self) -> None:
         await self._connection.close()
+
+
+def other_release(error: Exception) -> ControlError:
+    """A message could not be decoded."""
+    return ControlError(
+        "The worker is from another release ({error}). End it and start it again.",
+        in_terminal="sapo-desktop quit, then sapo-desktop run",
+        error=str(error),
+    )
 
 
 async def open_link(folder: Path) -> ControlLink:

@@ -24,17 +24,17 @@ from typing import NamedTuple, Self
 import msgspec
 
 from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, bug, error_class
+from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import ends, processes
 from sapo_desktop.system.folders import DataFolder, explained
 from sapo_desktop.system.logs import MAX_LOG_BYTES, add_line, last_lines, log_size, open_log
-from sapo_desktop.worker.control.channel import ControlLink, open_link
+from sapo_desktop.worker.control.channel import ControlLink, open_link, other_release
 from sapo_desktop.worker.control.lock import holder
+from sapo_desktop.worker.control.messages.base import ReplyType, Request
 from sapo_desktop.worker.control.messages.envelopes import Answer, Attach, Call, Cancel, Failure, Note, ToClient, Watch
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
-from sapo_desktop.worker.control.messages.replies import Reply
-from sapo_desktop.worker.control.messages.requests import Request
 from sapo_desktop.worker.control.parent import OPTION, let_go, named_error
 from sapo_desktop.worker.hosts.patience import LOOK_SECONDS, Patience, look
 
@@ -71,7 +71,7 @@ class Client:
         self.died: Callable[[int], Text] = processes.exit_reason
         """Why a worker of our own ended with that exit code; its log has it from then on."""
         self._number = 0
-        self._calls: dict[int, asyncio.Future[Reply]] = {}
+        self._calls: dict[int, asyncio.Future[msgspec.Raw]] = {}
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._ended: ControlError | None = None
         self._giving_up: set[asyncio.Task[None]] = set()
@@ -81,22 +81,25 @@ class Client:
     def worker_pid(self) -> int:
         return self._link.worker_pid
 
-    async def call(self, request: Request) -> Reply:
+    async def call(self, request: Request[ReplyType]) -> ReplyType:
         """Ask the worker. Cancelled, it has the worker give up what was asked.
 
         Raises:
             SapoError: what the worker raised, as its own class.
-            ControlError: the worker went away before it answered.
+            ControlError: the worker went away before it answered, or is from another release.
         """
         if self._ended is not None:
             raise await self._why_it_ended() or self._ended
         self._number += 1
         number = self._number
-        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
         self._calls[number] = answer
         try:
             await self._link.send(Call(id=number, request=request))
-            return await answer
+            reply: ReplyType = msgspec.msgpack.decode(await answer, type=request.reply_type())
+            return reply
+        except UNREADABLE as error:
+            raise other_release(error) from error
         except asyncio.CancelledError:
             self._give_up(number)
             raise

@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import InSilo, NotRunning, SettingsError, UsageError
@@ -22,6 +22,7 @@ from sapo_desktop.system.beyond import beyond
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.client import appraise, doubts
+from sapo_desktop.worker.control.messages.base import Message, Ok, ReplyType, Request
 from sapo_desktop.worker.control.messages.facts import GetNotices, Notices
 from sapo_desktop.worker.control.messages.models import (
     FindModels,
@@ -32,15 +33,8 @@ from sapo_desktop.worker.control.messages.models import (
     ModelsAre,
     SearchHub,
 )
-from sapo_desktop.worker.control.messages.replies import Curve, Ok, Reply, SettingsAre
-from sapo_desktop.worker.control.messages.requests import (
-    GetCurve,
-    GetSettings,
-    Request,
-    ResetSettings,
-    SetSettings,
-    SetSilo,
-)
+from sapo_desktop.worker.control.messages.replies import Curve, SettingsAre
+from sapo_desktop.worker.control.messages.requests import GetCurve, GetSettings, ResetSettings, SetSettings, SetSilo
 from sapo_desktop.worker.control.notices import KeptNotices
 from sapo_desktop.worker.hosts import librarian
 from sapo_desktop.worker.store import database, rows
@@ -54,13 +48,17 @@ NEVER_AT_FAULT = frozenset({"theme", "language", "text_size", "notify", "when_wi
 costs seconds, one that is not tried a minute."""
 
 
-async def answer(folder: DataFolder, request: Request) -> Reply:
+async def answer(folder: DataFolder, request: Request[ReplyType]) -> ReplyType:
     """Answer as the node would.
 
     Raises:
         NotRunning: only a node can answer that.
         SapoError: a value is wrong, the file cannot be read or written.
     """
+    return cast(ReplyType, await _answer(folder, request))  # `match` tells mypy nothing of ReplyType
+
+
+async def _answer(folder: DataFolder, request: Request[object]) -> Message:
     match request:
         case GetSettings():
             return await asyncio.to_thread(settings, folder)

@@ -46,10 +46,11 @@ from sapo_desktop.worker.control import parent as starter
 from sapo_desktop.worker.control.channel import ControlServer
 from sapo_desktop.worker.control.handlers.checks import clock, swarm_checks
 from sapo_desktop.worker.control.lock import FolderLock, holder
+from sapo_desktop.worker.control.messages.base import Message, Ok, Request
 from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.facts import Examine, Facts, Notice
-from sapo_desktop.worker.control.messages.replies import IdentityIs, Ok, PeerAnswered, RelayStatus, Reply
-from sapo_desktop.worker.control.messages.requests import ChangeIdentity, GetIdentity, GetStatus, Quit, Request
+from sapo_desktop.worker.control.messages.replies import IdentityIs, PeerAnswered, RelayStatus
+from sapo_desktop.worker.control.messages.requests import ChangeIdentity, GetIdentity, GetStatus, Quit
 from sapo_desktop.worker.control.messages.swarm import RelayOptions, SwarmInfo
 from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
@@ -358,7 +359,7 @@ class Relay:
 
     # -- the control channel's side --------------------------------------------------------------------------
 
-    async def _handle(self, client: object, request: Request) -> Reply:
+    async def _handle(self, client: object, request: Request[object]) -> Message:
         if isinstance(request, Quit):
             self._quit.set()
             return Ok(text=sentence("Stopping."))

@@ -16,10 +16,10 @@ from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.window import MainWindow, entries
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.events import Answered, SwarmChanged
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.models import ModelFailed
-from sapo_desktop.worker.control.messages.replies import Reply
 from tests.gui.scenes import NOW, a_view, swarm_curve
 from tests.gui.stage import StageBridge
 from tests.gui.staged_model import PROGRESS
@@ -35,7 +35,7 @@ def staged(view: View) -> StageBridge:
     return bridge
 
 
-def a_full_window(view: View | None = None, change: Callable[[Reply], Reply] | None = None) -> MainWindow:
+def a_full_window(view: View | None = None, change: Callable[[Message], Message] | None = None) -> MainWindow:
     """A window with every page opened once. `change`: what becomes of each reply."""
     view = view or a_view(swarm_curve(400), silo=False, share=True)
     bridge = staged(view)
@@ -76,7 +76,7 @@ def go_round(window: MainWindow) -> Iterator[str]:
             yield f"{name} {at}"
 
 
-def changed(reply: Any, change: Callable[[Reply], Reply]) -> Any:
+def changed(reply: Any, change: Callable[[Message], Message]) -> Any:
     """The same reply, or function that makes one, with `change` applied to what it gives."""
     if callable(reply) and not isinstance(reply, msgspec.Struct):
         return lambda request: change(reply(request))

@@ -19,9 +19,10 @@ from sapo_desktop.gui.widgets.layers import Line, Shade
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import speak
 from sapo_desktop.view.link import Lost
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import SettingsChanged, StateChanged
 from sapo_desktop.worker.control.messages.models import CatalogueIs, DownloadModel, GetCatalogue, ModelInstalled
-from sapo_desktop.worker.control.messages.replies import Curve, History, Ok, SettingsAre, Week
+from sapo_desktop.worker.control.messages.replies import Curve, History, SettingsAre, Week
 from sapo_desktop.worker.control.messages.requests import GetHistory, GetWeek, ResetSettings, SetSettings
 from tests.gui import scenes, staged_home
 from tests.gui.driving import button, shown, texts

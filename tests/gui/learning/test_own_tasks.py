@@ -15,8 +15,9 @@ from sapo_desktop.gui.learning.own_tasks import AddSheet, ChoiceSheet
 from sapo_desktop.gui.learning.page import LearningPage
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.view.viewmodel import ALL
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import StateChanged
-from sapo_desktop.worker.control.messages.replies import Ok, Tasks
+from sapo_desktop.worker.control.messages.replies import Tasks
 from sapo_desktop.worker.control.messages.requests import AddTasks, ListTasks, ReadTasks, RemoveTasks
 from tests.gui import staged_learning as staged
 from tests.gui.driving import all_texts, button, press, shown

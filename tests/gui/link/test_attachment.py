@@ -27,9 +27,10 @@ from sapo_desktop.gui.link.attachment import Attachment
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LastKnown, Lost, Mend
 from sapo_desktop.worker.control import client
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import GetNotices, Notice, Notices
-from sapo_desktop.worker.control.messages.replies import Curve, Ok, SettingsAre
+from sapo_desktop.worker.control.messages.replies import Curve, SettingsAre
 from sapo_desktop.worker.control.messages.requests import (
     GetCurve,
     GetSettings,
@@ -265,15 +266,6 @@ def test_leaving_lets_the_worker_go_on(stage: Stage) -> None:
 def test_a_long_history_comes_in_pages(tmp_path: Path) -> None:
     with Stage(tmp_path, pages=(1, 2, 3)).playing() as stage:
         assert stage.attached().curve.round == [1, 2, 3]
-
-
-def test_a_page_of_the_history_that_is_something_else_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = FakeWorker._page
-    monkeypatch.setattr(FakeWorker, "_page", lambda worker, after: Ok() if after else page(worker, after))
-    monkeypatch.setattr(attachment, "_LAST_SECONDS", 0.01)
-    with Stage(tmp_path, pages=(1, 2)).playing() as stage:
-        lost = stage.next()
-        assert isinstance(lost, Lost) and str(lost.reason).startswith("The worker is from another release (Ok)")
 
 
 def test_what_nobody_expected_is_said_and_not_swallowed(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from pytestqt.qtbot import QtBot
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed
-from sapo_desktop.worker.control.messages.replies import History, Ok
+from sapo_desktop.worker.control.messages.replies import History
 from sapo_desktop.worker.control.messages.requests import GetHistory, Pause
 from tests.gui.scenes import NOW, SILO_ROUNDS, a_view, reports, silo_curve
 

@@ -17,8 +17,9 @@ from sapo_desktop.gui.peers.page import PeersPage
 from sapo_desktop.gui.peers.passphrase import PassphraseSheet
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.view.link import Lost
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import SettingsChanged
-from sapo_desktop.worker.control.messages.replies import Ok, PeerAnswered, SettingsAre, SwarmIs
+from sapo_desktop.worker.control.messages.replies import PeerAnswered, SettingsAre, SwarmIs
 from sapo_desktop.worker.control.messages.requests import GetSwarm, JoinSwarm, SetSettings
 from sapo_desktop.worker.control.messages.requests import TestPeer as DialPeer
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo

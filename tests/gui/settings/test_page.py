@@ -19,8 +19,9 @@ from sapo_desktop.gui.widgets.text import Title
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import ALL, View
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
-from sapo_desktop.worker.control.messages.replies import Ok, Unsupported
+from sapo_desktop.worker.control.messages.replies import Unsupported
 from sapo_desktop.worker.control.messages.requests import GetUnsupported, ResetSettings, SetSettings, SetSilo
 from tests.gui import scenes, staged_settings
 from tests.gui.driving import in_dialog, press, shown, texts

@@ -17,6 +17,7 @@ from sapo_desktop.worker.control.messages.asking import (
     Tried,
     TryTask,
 )
+from sapo_desktop.worker.control.messages.base import Exported, Ok
 from sapo_desktop.worker.control.messages.events import Event, PhaseChanged, RoundFinished, Snapshot
 from sapo_desktop.worker.control.messages.facts import (
     GetLog,
@@ -27,7 +28,7 @@ from sapo_desktop.worker.control.messages.facts import (
     Notice,
     Notices,
 )
-from sapo_desktop.worker.control.messages.replies import Exported, Ok, SwarmIs
+from sapo_desktop.worker.control.messages.replies import SwarmIs
 from sapo_desktop.worker.control.messages.requests import Evaluate, GetSwarm, Quit, SetSettings
 from sapo_desktop.worker.control.messages.rollouts import ExportRollouts
 from sapo_desktop.worker.store.history import History

@@ -12,10 +12,10 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.channel import Client, ControlServer
 from sapo_desktop.worker.control.lock import FolderLock
-from sapo_desktop.worker.control.messages.asking import Ask
+from sapo_desktop.worker.control.messages.asking import Ask, Asked
+from sapo_desktop.worker.control.messages.base import Message, Ok, Request
 from sapo_desktop.worker.control.messages.events import Stopping
-from sapo_desktop.worker.control.messages.replies import Ok, Reply
-from sapo_desktop.worker.control.messages.requests import GetSettings, Quit, Request
+from sapo_desktop.worker.control.messages.requests import GetSettings, Quit
 
 
 async def serve(folder: DataFolder) -> None:
@@ -27,7 +27,7 @@ async def serve(folder: DataFolder) -> None:
         nonlocal owners
         owners += owner
 
-    async def handle(client: Client, request: Request) -> Reply:
+    async def handle(client: Client, request: Request) -> Message:
         if "fail" in sys.argv:
             ending.set()
             await asyncio.sleep(60)  # it ends first, and answers nobody
@@ -37,9 +37,9 @@ async def serve(folder: DataFolder) -> None:
             case GetSettings():
                 raise UsageError("No settings here.")
             case Ask(question="owners?"):
-                return Ok(text=str(owners))
+                return Asked(text=str(owners), tokens=1, seconds=0.1)
             case Ask(question=question):
-                return Ok(text=question)
+                return Asked(text=question, tokens=1, seconds=0.1)
         return Ok()
 
     server = ControlServer(folder.control, handle, attached, lambda client, owner: None)

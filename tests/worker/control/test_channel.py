@@ -24,13 +24,14 @@ from sapo_desktop.worker.control import channel
 from sapo_desktop.worker.control.channel import Client as Served
 from sapo_desktop.worker.control.channel import ControlServer, open_link
 from sapo_desktop.worker.control.client import Client, connect
-from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed
+from sapo_desktop.worker.control.messages.asking import Ask, Asked, AskProgressed
+from sapo_desktop.worker.control.messages.base import Message, Ok, Request
 from sapo_desktop.worker.control.messages.envelopes import Attach, Call, Cancel
 from sapo_desktop.worker.control.messages.events import Answered, Progressed, Stopping
 from sapo_desktop.worker.control.messages.facts import Examine, Notice
 from sapo_desktop.worker.control.messages.models import GetModels
-from sapo_desktop.worker.control.messages.replies import Ok, Reply
-from sapo_desktop.worker.control.messages.requests import Evaluate, GetSettings, GetStatus, ListTasks, Pause, Request
+from sapo_desktop.worker.control.messages.replies import Evaluated
+from sapo_desktop.worker.control.messages.requests import Evaluate, GetSettings, GetStatus, GetWeek, ListTasks, Pause
 from sapo_desktop.worker.control.proof import (
     FILE,
     ClientSide,
@@ -38,8 +39,12 @@ from sapo_desktop.worker.control.proof import (
     WorkerSide,
     read_control_file,
 )
+from tests.builders import eval_report
 
 MISSING = sentence("The model {name} is missing; download it.", name="little")
+
+
+EVALUATED = Evaluated(report=eval_report("last", 0.5))
 
 
 class Worker:
@@ -66,7 +71,7 @@ class Worker:
         self.present.remove(owner)
         self.gone.set()
 
-    async def handle(self, client: Served, request: Request) -> Reply:
+    async def handle(self, client: Served, request: Request) -> Message:
         match request:
             case Evaluate():
                 self.waiting.set()
@@ -75,7 +80,7 @@ class Worker:
                 except asyncio.CancelledError:
                     self.cancelled.set()
                     raise
-                return Ok(text="evaluated")
+                return EVALUATED
             case Pause():
                 return Ok(text="paused")
             case GetSettings():
@@ -86,11 +91,10 @@ class Worker:
                 raise ZeroDivisionError("oops")
             case GetStatus():
                 await asyncio.shield(self.starting)
-                return Ok()
             case ListTasks():
                 return Ok(text="x" * (channel.MAX_MESSAGE + 1))
             case Ask(question=question):
-                return Ok(text=question)
+                return Asked(text=question, tokens=1, seconds=0.1)
         return Ok()
 
 
@@ -117,7 +121,7 @@ async def client(worker: Worker) -> AsyncIterator[Client]:
         yield client
 
 
-async def evaluating(worker: Worker, client: Client) -> asyncio.Task[Reply]:
+async def evaluating(worker: Worker, client: Client) -> asyncio.Task[Message]:
     """A call that the worker has begun to answer."""
     call = asyncio.create_task(client.call(Evaluate()))
     await worker.waiting.wait()
@@ -144,7 +148,12 @@ async def test_pause_gets_through_while_an_evaluation_runs(worker: Worker, clien
     assert await client.call(Pause()) == Ok(text="paused")
     assert not evaluation.done()
     worker.go_on.set()
-    assert await evaluation == Ok(text="evaluated")
+    assert await evaluation == EVALUATED
+
+
+async def test_a_reply_of_another_release_is_said(client: Client) -> None:
+    with pytest.raises(ControlError, match="from another release"):
+        await client.call(GetWeek())
 
 
 async def test_many_calls_at_once_find_their_answers(client: Client) -> None:
@@ -418,7 +427,7 @@ async def test_only_the_call_that_was_given_up_ends(worker: Worker, client: Clie
     assert await client.call(Pause()) == Ok(text="paused")
     assert not worker.cancelled.is_set()
     worker.go_on.set()
-    assert await kept == Ok(text="evaluated")
+    assert await kept == EVALUATED
 
 
 async def test_an_order_and_a_cancel_are_read_however_many_calls_are_unanswered(worker: Worker, client: Client) -> None:
@@ -430,8 +439,8 @@ async def test_an_order_and_a_cancel_are_read_however_many_calls_are_unanswered(
     calls[0].cancel()
     await worker.cancelled.wait()
     worker.go_on.set()
-    assert await waits == Ok(text="after them")
-    assert await asyncio.gather(*calls[1:]) == [Ok(text="evaluated")] * (channel.MAX_CALLS + 1)
+    assert (await waits).text == "after them"
+    assert await asyncio.gather(*calls[1:]) == [EVALUATED] * (channel.MAX_CALLS + 1)
 
 
 async def test_calls_without_end_are_refused(worker: Worker, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,8 +27,8 @@ from sapo_desktop.worker.control.client import (
     start_worker,
 )
 from sapo_desktop.worker.control.messages.asking import Ask
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import Stopping
-from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.control.messages.requests import GetSettings, GetStatus, Pause, Quit
 from sapo_desktop.worker.control.proof import FILE
 from sapo_desktop.worker.hosts.patience import Sight
@@ -57,7 +57,7 @@ async def test_a_worker_is_started_once_and_then_found(folder: DataFolder) -> No
     process = first.client.process
     assert first.started and not second.started and process is not None
     assert first.client.worker_pid == second.client.worker_pid == process.pid
-    assert await second.client.call(Ask(question="who?")) == Ok(text="who?")
+    assert (await second.client.call(Ask(question="who?"))).text == "who?"
     with pytest.raises(UsageError, match="No settings"):
         await first.client.call(GetSettings())
     await first.client.close()
@@ -225,7 +225,7 @@ async def test_a_worker_that_fails_just_after_it_was_reached_is_quoted_all_the_s
 async def test_who_starts_a_worker_owns_it_unless_it_says_otherwise(folder: DataFolder) -> None:
     for owner in (False, True):
         client, started = await connect_or_start(folder.root, {}, owner=owner)
-        assert started and await client.call(Ask(question="owners?")) == Ok(text=str(int(owner)))
+        assert started and (await client.call(Ask(question="owners?"))).text == str(int(owner))
         await client.close()
         await stop(folder, client.process)
 

@@ -9,8 +9,9 @@ from sapo_desktop.core.errors import NotRunning, SettingsError, UsageError
 from sapo_desktop.core.models import Contents, Look
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control import unstarted
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.models import GetModels, ModelsAre
-from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
+from sapo_desktop.worker.control.messages.replies import SettingsAre
 from sapo_desktop.worker.control.messages.requests import GetSettings, Pause, ResetSettings, SetSettings, SetSilo
 
 

@@ -20,7 +20,8 @@ from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.secrets import system_keyring
 from sapo_desktop.worker.control.handlers.requests import Requests
-from sapo_desktop.worker.control.messages.replies import IdentityIs, InviteIs, Ok
+from sapo_desktop.worker.control.messages.base import Ok, Request
+from sapo_desktop.worker.control.messages.replies import IdentityIs, InviteIs
 from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     ChangeIdentity,
@@ -28,7 +29,6 @@ from sapo_desktop.worker.control.messages.requests import (
     GetIdentity,
     GetInvite,
     JoinSwarm,
-    Request,
     ResetSettings,
     SetSettings,
     SetSilo,

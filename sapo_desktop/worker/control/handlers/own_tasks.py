@@ -16,7 +16,8 @@ from sapo_desktop.tasks.own.answers import examples, notes
 from sapo_desktop.tasks.own.choices import Undecided, in_words
 from sapo_desktop.tasks.own.family import How, OwnFile, held_out_counts, parse_file
 from sapo_desktop.tasks.own.table import SUFFIXES
-from sapo_desktop.worker.control.messages.replies import Ok, OwnRow, ReadingChoice, TasksRead
+from sapo_desktop.worker.control.messages.base import Ok
+from sapo_desktop.worker.control.messages.replies import OwnRow, ReadingChoice, TasksRead
 from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, RemoveTasks
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.lengths import own_too_long

@@ -37,9 +37,10 @@ from sapo_desktop.worker.control.handlers.rollouts import RolloutRequests
 from sapo_desktop.worker.control.handlers.settings import SettingsRequests
 from sapo_desktop.worker.control.handlers.swarm import IdentityRequests, SwarmRequests
 from sapo_desktop.worker.control.messages import replies, requests
+from sapo_desktop.worker.control.messages.base import Exported, Message, Ok, Request
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.facts import GetUsage, Notice, Usage
-from sapo_desktop.worker.control.messages.models import FitRequest
+from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.engine import Spoken
@@ -100,7 +101,7 @@ class Requests:
         self._memory = Steady()
         self._quit = quit
         self._started = time.monotonic()
-        self._changing: set[asyncio.Future[replies.Reply]] = set()
+        self._changing: set[asyncio.Future[Message]] = set()
         self._asking: set[asyncio.Task[Any]] = set()
         """Those in which anything else is asked of this node."""
         self._given_up: set[asyncio.Task[Any]] = set()
@@ -129,7 +130,7 @@ class Requests:
         self._of_worker = frozenset(_by_request(models, updates, local))
         """What goes on whichever node there is."""
 
-    async def handle(self, asked: requests.Request) -> replies.Reply:
+    async def handle(self, asked: Request[object]) -> Message:
         """Do what is asked; raises SapoError with the reason where it cannot be done."""
         work = self._handlers[type(asked)](asked)
         if type(asked) in self._of_worker:
@@ -179,7 +180,7 @@ class Requests:
         finally:
             self._asking.discard(own)
 
-    def _changed(self, task: asyncio.Future[replies.Reply]) -> None:
+    def _changed(self, task: asyncio.Future[Message]) -> None:
         self._changing.discard(task)
         if not task.cancelled():
             task.exception()  # looked at, for whoever asked may have gone
@@ -189,7 +190,7 @@ class Requests:
         """The settings in force."""
         return self._node.settings
 
-    async def appraise(self, request: FitRequest) -> replies.Reply:
+    async def appraise(self, request: FitRequest) -> FitReply:
         node = self._node
         return await asyncio.to_thread(
             appraise, request, node.settings, self._folder.root, node.engine.held, self._memory
@@ -245,30 +246,30 @@ class Requests:
         out = await asyncio.to_thread(ways_out, os.getpid())
         return msgspec.structs.replace(self._usage(), ways_out=out)
 
-    async def start_rounds(self, request: requests.StartRounds) -> replies.Ok:
+    async def start_rounds(self, request: requests.StartRounds) -> Ok:
         self._node.orders.start(request.rounds)
-        return replies.Ok(text=self._node.gate.reason)
+        return Ok(text=self._node.gate.reason)
 
-    async def pause(self, request: requests.Pause) -> replies.Ok:
+    async def pause(self, request: requests.Pause) -> Ok:
         self._node.orders.pause(request.seconds)
-        return replies.Ok(text=self._node.gate.reason)
+        return Ok(text=self._node.gate.reason)
 
-    async def resume(self, request: requests.Resume) -> replies.Ok:
+    async def resume(self, request: requests.Resume) -> Ok:
         self._node.orders.resume(request.anyway)
-        return replies.Ok(text=self._node.gate.reason)
+        return Ok(text=self._node.gate.reason)
 
-    async def finish(self, request: requests.Finish) -> replies.Ok:
+    async def finish(self, request: requests.Finish) -> Ok:
         self._node.orders.finish()
-        return replies.Ok(text=self._node.gate.reason)
+        return Ok(text=self._node.gate.reason)
 
-    async def end(self, request: requests.Quit) -> replies.Ok:
+    async def end(self, request: requests.Quit) -> Ok:
         if request.finish_round and self._node.gate.state in (NodeState.WORKING, NodeState.FINISHING):
             self._node.orders.end(self._quit)
-            return replies.Ok(
+            return Ok(
                 text=sentence("Finishing round {round}, then stopping.", round=str(self._node.counters.round + 1))
             )
         self._quit()
-        return replies.Ok(text=sentence("Stopping."))
+        return Ok(text=sentence("Stopping."))
 
     # -- the swarm -----------------------------------------------------------------------------------------
 
@@ -313,9 +314,9 @@ class Requests:
         ]
         return replies.Checkpoints(items=[base, *items])
 
-    async def roll_back(self, request: requests.RollBack) -> replies.Ok:
+    async def roll_back(self, request: requests.RollBack) -> Ok:
         written = await self._node.roll_back(request.to)
-        return replies.Ok(
+        return Ok(
             text=sentence(
                 "Went back to {name}, saved as checkpoint {number}. Round numbers continue.",
                 name=request.to,
@@ -328,7 +329,7 @@ class Requests:
         report = await self._node.evaluate(request.checkpoint, request.which, *how)
         return replies.Evaluated(report=report)
 
-    async def export(self, request: requests.ExportModel) -> replies.Exported:
+    async def export(self, request: requests.ExportModel) -> Exported:
         to = Path(request.to)
         if not to.is_absolute():
             raise UsageError(sentence("The folder to export to must be a full path."))
@@ -337,7 +338,7 @@ class Requests:
         checkpoint = None if live else await node.find_checkpoint(request.checkpoint)
         async with node.awake():
             files = await node.engine.export(request.format, to, checkpoint.folder if checkpoint else None, live=live)
-        return replies.Exported(folder=str(to), files=files)
+        return Exported(folder=str(to), files=files)
 
     # -- tasks ---------------------------------------------------------------------------------------------
 
@@ -405,9 +406,9 @@ class Requests:
         return replies.Sources(items=await keeper.call(keeper.history.sources))
 
 
-def _by_request(*parts: object) -> dict[type, Callable[[Any], Awaitable[replies.Reply]]]:
+def _by_request(*parts: object) -> dict[type, Callable[[Any], Awaitable[Message]]]:
     """The public methods of these that take a `request`, by its type: a method more is a request more."""
-    found: dict[type, Callable[[Any], Awaitable[replies.Reply]]] = {}
+    found: dict[type, Callable[[Any], Awaitable[Message]]] = {}
     for part in parts:
         for name, method in inspect.getmembers(type(part), inspect.iscoroutinefunction):
             kind = get_type_hints(method).get("request")

@@ -14,7 +14,7 @@ import msgspec
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.records import json_line
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.worker.control.messages.replies import Exported
+from sapo_desktop.worker.control.messages.base import Exported
 from sapo_desktop.worker.control.messages.rollouts import (
     ExportRollouts,
     GetRollouts,

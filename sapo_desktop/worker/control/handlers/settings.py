@@ -23,8 +23,9 @@ from sapo_desktop.system.presence.unsupported import LOOKED_AT, asked_in_vain, u
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.keepable import doubts
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import Event, SettingsChanged
-from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Unsupported
+from sapo_desktop.worker.control.messages.replies import SettingsAre, Unsupported
 from sapo_desktop.worker.control.messages.requests import (
     GetSettings,
     GetUnsupported,

@@ -19,7 +19,8 @@ from sapo_desktop.swarm.trust.admission import network_of
 from sapo_desktop.swarm.trust.rotation import rotate
 from sapo_desktop.system import identity
 from sapo_desktop.worker.control.handlers.settings import SettingsRequests
-from sapo_desktop.worker.control.messages.replies import IdentityIs, InviteIs, Ok, PeerAnswered
+from sapo_desktop.worker.control.messages.base import Ok
+from sapo_desktop.worker.control.messages.replies import IdentityIs, InviteIs, PeerAnswered
 from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     ChangeIdentity,

@@ -11,47 +11,10 @@ from msgspec import Meta
 
 from sapo_desktop.core.records import Exchange, Mark
 from sapo_desktop.core.sentences import Text
-from sapo_desktop.worker.control.messages.base import CheckpointName, Message
+from sapo_desktop.worker.control.messages.base import CheckpointName, Message, Request
 
 MOST_TURNS = 50
 """Of a chat before the question: a template takes the longer the more there are."""
-
-# -- requests ----------------------------------------------------------------------------------------------
-
-
-class Ask(Message, frozen=True, kw_only=True):
-    question: str
-    turns: Annotated[tuple[Exchange, ...], Meta(max_length=MOST_TURNS)] = ()
-    """In a chat: the questions before this one with their answers, oldest first."""
-    checkpoint: CheckpointName = "last"
-    greedy: bool = True
-    stream: int = 0
-    """Not 0: AskProgressed events with this number tell how far the answer is."""
-
-
-class TryTask(Message, frozen=True, kw_only=True):
-    """Set one question of a task; with `answer` mark that answer, else let the model answer and mark it."""
-
-    task: str
-    seed: int | None = None
-    answer: str | None = None
-    checkpoint: CheckpointName = "last"
-    stream: int = 0
-    """As in Ask."""
-
-
-class SetQuestion(Message, frozen=True, kw_only=True):
-    """Set one question of a task, for several TryTask with its seed."""
-
-    task: str
-    seed: int | None = None
-
-
-class PreviewEnvelope(Message, frozen=True, kw_only=True):
-    """Make a message as this node would publish it, and show it. Nothing is sent."""
-
-
-# -- replies -----------------------------------------------------------------------------------------------
 
 
 class Asked(Message, frozen=True, kw_only=True):
@@ -106,5 +69,36 @@ class AskProgressed(Message, frozen=True, kw_only=True):
     tokens: int
 
 
-AskRequest = Ask | TryTask | SetQuestion | PreviewEnvelope
-AskReply = Asked | Tried | QuestionSet | EnvelopePreview
+# -- requests ----------------------------------------------------------------------------------------------
+
+
+class Ask(Request[Asked], frozen=True, kw_only=True):
+    question: str
+    turns: Annotated[tuple[Exchange, ...], Meta(max_length=MOST_TURNS)] = ()
+    """In a chat: the questions before this one with their answers, oldest first."""
+    checkpoint: CheckpointName = "last"
+    greedy: bool = True
+    stream: int = 0
+    """Not 0: AskProgressed events with this number tell how far the answer is."""
+
+
+class TryTask(Request[Tried], frozen=True, kw_only=True):
+    """Set one question of a task; with `answer` mark that answer, else let the model answer and mark it."""
+
+    task: str
+    seed: int | None = None
+    answer: str | None = None
+    checkpoint: CheckpointName = "last"
+    stream: int = 0
+    """As in Ask."""
+
+
+class SetQuestion(Request[QuestionSet], frozen=True, kw_only=True):
+    """Set one question of a task, for several TryTask with its seed."""
+
+    task: str
+    seed: int | None = None
+
+
+class PreviewEnvelope(Request[EnvelopePreview], frozen=True, kw_only=True):
+    """Make a message as this node would publish it, and show it. Nothing is sent."""

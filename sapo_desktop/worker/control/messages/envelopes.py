@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Union
+
+import msgspec
+
 from sapo_desktop.core.sentences import Text
-from sapo_desktop.worker.control.messages.base import Message
+from sapo_desktop.worker.control.messages import asking, facts, models, requests, rollouts, serving
+from sapo_desktop.worker.control.messages.base import Message, Request
 from sapo_desktop.worker.control.messages.events import Event
-from sapo_desktop.worker.control.messages.replies import Reply
-from sapo_desktop.worker.control.messages.requests import Request
+
+if TYPE_CHECKING:
+    AnyRequest = Request[object]
+else:
+    # msgspec decodes a union of classes: every request of the modules that define some.
+    _DEFINED = [vars(module).values() for module in (asking, facts, models, requests, rollouts, serving)]
+    _KINDS = {kind for names in _DEFINED for kind in names if isinstance(kind, type) and issubclass(kind, Request)}
+    AnyRequest = Union[tuple(_KINDS - {Request})]  # noqa: UP007 - a type checker does not see it
 
 
 class Attach(Message, frozen=True):
@@ -21,7 +32,7 @@ class Attach(Message, frozen=True):
 
 class Call(Message, frozen=True):
     id: int
-    request: Request
+    request: AnyRequest
 
 
 class Cancel(Message, frozen=True):
@@ -39,7 +50,8 @@ class Watch(Message, frozen=True):
 
 class Answer(Message, frozen=True):
     id: int
-    reply: Reply
+    reply: msgspec.Raw
+    """Of the request's own type; the client decodes it."""
 
 
 class Failure(Message, frozen=True):

@@ -11,39 +11,11 @@ from msgspec import Meta
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.updates.manifest import Standing
-from sapo_desktop.worker.control.messages.base import Message
+from sapo_desktop.worker.control.messages.base import Message, Request
 
 Level = Literal["info", "warning", "error"]
 COMPUTING = "computing"
 """Name of the check that says what holds the node back."""
-
-# -- requests ----------------------------------------------------------------------------------------------
-
-
-class Examine(Message, frozen=True, kw_only=True):
-    """Facts and checks for `doctor`: versions, hosts, limits, the node's part in the swarm. Peers that are named in the
-    settings are dialled for it, except in silo."""
-
-
-class GetModelInfo(Message, frozen=True, kw_only=True):
-    """The model at work, as data."""
-
-
-class GetNotices(Message, frozen=True, kw_only=True):
-    """The last notices, those from before the client came too."""
-
-
-class GetLog(Message, frozen=True, kw_only=True):
-    """The end of the worker's log."""
-
-    lines: Annotated[int, Meta(ge=1, le=10_000)] = 500
-
-
-class Diagnose(Message, frozen=True, kw_only=True):
-    """The text of a bug report: checks, facts, settings, notices and log, without private data."""
-
-
-# -- replies -----------------------------------------------------------------------------------------------
 
 
 class Facts(Message, frozen=True, kw_only=True):
@@ -76,10 +48,6 @@ class ModelInfo(Message, frozen=True, kw_only=True):
     max_tokens: int
     notes: list[Text] = msgspec.field(default_factory=list)
     """What a person should know, a sentence each."""
-
-
-class GetUsage(Message, frozen=True):
-    """What the node takes of the computer just now."""
 
 
 class Usage(Message, frozen=True, kw_only=True):
@@ -134,25 +102,49 @@ class LogIs(Message, frozen=True, kw_only=True):
     path: str
 
 
-FactRequest = Examine | GetUsage | GetModelInfo | GetNotices | GetLog | Diagnose
-
-
 class Diagnosis(Message, frozen=True, kw_only=True):
     """Reply to Diagnose."""
 
     text: str
 
 
-FactReply = Facts | Usage | ModelInfo | Notices | LogIs | Diagnosis
-
-
-class GetUpdates(Message, frozen=True):
-    """How this version stands. `look`: ask the release address now; InSilo or UsageError where that may not be."""
-
-    look: bool = False
-
-
 class UpdatesAre(Message, frozen=True):
     """Reply to GetUpdates, and an event where it changed."""
 
     standing: Standing
+
+
+# -- requests ----------------------------------------------------------------------------------------------
+
+
+class Examine(Request[Facts], frozen=True, kw_only=True):
+    """Facts and checks for `doctor`: versions, hosts, limits, the node's part in the swarm. Peers that are named in the
+    settings are dialled for it, except in silo."""
+
+
+class GetModelInfo(Request[ModelInfo], frozen=True, kw_only=True):
+    """The model at work, as data."""
+
+
+class GetNotices(Request[Notices], frozen=True, kw_only=True):
+    """The last notices, those from before the client came too."""
+
+
+class GetLog(Request[LogIs], frozen=True, kw_only=True):
+    """The end of the worker's log."""
+
+    lines: Annotated[int, Meta(ge=1, le=10_000)] = 500
+
+
+class Diagnose(Request[Diagnosis], frozen=True, kw_only=True):
+    """The text of a bug report: checks, facts, settings, notices and log, without private data."""
+
+
+class GetUsage(Request[Usage], frozen=True):
+    """What the node takes of the computer just now."""
+
+
+class GetUpdates(Request[UpdatesAre], frozen=True):
+    """How this version stands. `look`: ask the release address now; InSilo or UsageError where that may not be."""
+
+    look: bool = False

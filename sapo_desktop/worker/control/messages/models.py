@@ -14,67 +14,7 @@ from msgspec import Meta
 from sapo_desktop.core.fitting import Estimate, Fit, ModelBadge
 from sapo_desktop.core.models import MOST_WORDS, Contents, Found, HubModel, Installed, Transfer
 from sapo_desktop.core.sentences import Text
-from sapo_desktop.worker.control.messages.base import Message
-
-# -- requests ----------------------------------------------------------------------------------------------
-
-
-class DownloadModel(Message, frozen=True, kw_only=True):
-    """Begin a download, or go on with one that was cut short. Answered with Ok when it has begun."""
-
-    model: str
-    """A name of the catalogue, or `OWNER/NAME`, or `OWNER/NAME@REVISION`."""
-    files: list[str] = msgspec.field(default_factory=list)
-    """Of a repository: these, and no others."""
-
-
-class ImportModel(Message, frozen=True, kw_only=True):
-    """Begin to take in a folder or GGUF file of this computer. Answered with Ok when it has begun."""
-
-    path: str
-    """In full."""
-    name: str | None = None
-    """None: as the folder or file is named."""
-
-
-class CancelModelWork(Message, frozen=True, kw_only=True):
-    """End the download or import that is under way; complete files of a download are kept."""
-
-
-class RemoveModel(Message, frozen=True, kw_only=True):
-    """Delete an installed model, or what an unfinished download left."""
-
-    name: str
-
-
-class GetModels(Message, frozen=True, kw_only=True):
-    """What is installed, and what is under way."""
-
-
-class FindModels(Message, frozen=True, kw_only=True):
-    """Which models other programs have on this computer."""
-
-
-class SearchHub(Message, frozen=True, kw_only=True):
-    """Which models the hub has by words. Refused in silo."""
-
-    words: Annotated[str, Meta(min_length=1, max_length=MOST_WORDS)]
-
-
-class SetHubToken(Message, frozen=True, kw_only=True):
-    """Keep a token for the hub in the keyring; None: forget it."""
-
-    token: str | None
-
-    def __repr__(self) -> str:
-        return "SetHubToken()"  # a token has no business in a log or a traceback
-
-
-ModelRequest = (
-    DownloadModel | ImportModel | CancelModelWork | RemoveModel | GetModels | FindModels | SearchHub | SetHubToken
-)
-
-# -- replies -----------------------------------------------------------------------------------------------
+from sapo_desktop.worker.control.messages.base import Message, Ok, Request
 
 
 class ModelsAre(Message, frozen=True, kw_only=True):
@@ -136,30 +76,10 @@ class ModelFailed(Message, frozen=True, kw_only=True):
     text: Text
 
 
-ModelReply = ModelsAre | FoundAre | HubModelsAre | ModelRemoved
 ModelEvent = ModelProgressed | ModelInstalled | ModelFailed
 
 
 Gibibytes = Annotated[float, Meta(ge=0, le=1_000_000)]
-
-
-class GetFit(Message, frozen=True, kw_only=True):
-    """What would run here, or on a machine with so much memory (GiB) of its own and on its card."""
-
-    ram: Gibibytes | None = None
-    vram: Gibibytes | None = None
-
-
-class GetCatalogue(Message, frozen=True, kw_only=True):
-    """Every model of the catalogue, and whether it fits here."""
-
-
-class GetEstimates(Message, frozen=True, kw_only=True):
-    """What models take here that the catalogue does not have."""
-
-    models: list[str] = msgspec.field(default_factory=list)
-    """Of this computer, as the setting `model` names them."""
-    hub: list[HubModel] = msgspec.field(default_factory=list)
 
 
 class FitIs(Message, frozen=True, kw_only=True):
@@ -177,6 +97,79 @@ class EstimatesAre(Message, frozen=True, kw_only=True):
 
     estimates: dict[str, Estimate]
     """By the name of a model here, or its repository. Those that cannot be read are left out."""
+
+
+# -- requests ----------------------------------------------------------------------------------------------
+
+
+class DownloadModel(Request[Ok], frozen=True, kw_only=True):
+    """Begin a download, or go on with one that was cut short. Answered with Ok when it has begun."""
+
+    model: str
+    """A name of the catalogue, or `OWNER/NAME`, or `OWNER/NAME@REVISION`."""
+    files: list[str] = msgspec.field(default_factory=list)
+    """Of a repository: these, and no others."""
+
+
+class ImportModel(Request[Ok], frozen=True, kw_only=True):
+    """Begin to take in a folder or GGUF file of this computer. Answered with Ok when it has begun."""
+
+    path: str
+    """In full."""
+    name: str | None = None
+    """None: as the folder or file is named."""
+
+
+class CancelModelWork(Request[Ok], frozen=True, kw_only=True):
+    """End the download or import that is under way; complete files of a download are kept."""
+
+
+class RemoveModel(Request[ModelRemoved], frozen=True, kw_only=True):
+    """Delete an installed model, or what an unfinished download left."""
+
+    name: str
+
+
+class GetModels(Request[ModelsAre], frozen=True, kw_only=True):
+    """What is installed, and what is under way."""
+
+
+class FindModels(Request[FoundAre], frozen=True, kw_only=True):
+    """Which models other programs have on this computer."""
+
+
+class SearchHub(Request[HubModelsAre], frozen=True, kw_only=True):
+    """Which models the hub has by words. Refused in silo."""
+
+    words: Annotated[str, Meta(min_length=1, max_length=MOST_WORDS)]
+
+
+class SetHubToken(Request[Ok], frozen=True, kw_only=True):
+    """Keep a token for the hub in the keyring; None: forget it."""
+
+    token: str | None
+
+    def __repr__(self) -> str:
+        return "SetHubToken()"  # a token has no business in a log or a traceback
+
+
+class GetFit(Request[FitIs], frozen=True, kw_only=True):
+    """What would run here, or on a machine with so much memory (GiB) of its own and on its card."""
+
+    ram: Gibibytes | None = None
+    vram: Gibibytes | None = None
+
+
+class GetCatalogue(Request[CatalogueIs], frozen=True, kw_only=True):
+    """Every model of the catalogue, and whether it fits here."""
+
+
+class GetEstimates(Request[EstimatesAre], frozen=True, kw_only=True):
+    """What models take here that the catalogue does not have."""
+
+    models: list[str] = msgspec.field(default_factory=list)
+    """Of this computer, as the setting `model` names them."""
+    hub: list[HubModel] = msgspec.field(default_factory=list)
 
 
 FitRequest = GetFit | GetCatalogue | GetEstimates

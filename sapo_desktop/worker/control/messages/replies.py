@@ -11,19 +11,9 @@ from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.core.why import Starting, Why
-from sapo_desktop.worker.control.messages.asking import AskReply
 from sapo_desktop.worker.control.messages.base import Message
-from sapo_desktop.worker.control.messages.facts import FactReply, UpdatesAre, Usage
-from sapo_desktop.worker.control.messages.models import FitReply, ModelReply
-from sapo_desktop.worker.control.messages.rollouts import Rollouts
-from sapo_desktop.worker.control.messages.serving import ServerIs
+from sapo_desktop.worker.control.messages.facts import Usage
 from sapo_desktop.worker.control.messages.swarm import BackboneInfo, SwarmInfo
-
-
-class Ok(Message, frozen=True):
-    text: Text = ""
-    advice: Text = ""
-    """What of the text is to be shown where something was changed: it was taken, but is maybe not what was meant."""
 
 
 class Status(Message, frozen=True):
@@ -140,11 +130,6 @@ class Checkpoints(Message, frozen=True):
 
 class Evaluated(Message, frozen=True):
     report: EvalReport
-
-
-class Exported(Message, frozen=True):
-    folder: str
-    files: list[str]
 
 
 class TaskInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -398,37 +383,3 @@ class IdentityIs(Message, frozen=True):
 
 class InviteIs(Message, frozen=True):
     link: str
-
-
-Reply = (
-    Ok
-    | Status
-    | RelayStatus
-    | StartingStatus
-    | SettingsAre
-    | Unsupported
-    | Checkpoints
-    | Evaluated
-    | Exported
-    | Tasks
-    | TasksRead
-    | PosedQuestion
-    | HumanMarked
-    | History
-    | Curve
-    | Ahas
-    | Comparisons
-    | Week
-    | Sources
-    | PeerAnswered
-    | IdentityIs
-    | InviteIs
-    | SwarmIs
-    | AskReply
-    | Rollouts
-    | FactReply
-    | ModelReply
-    | FitReply
-    | UpdatesAre
-    | ServerIs
-)

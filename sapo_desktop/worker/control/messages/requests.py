@@ -7,72 +7,90 @@ from typing import Annotated, Literal
 from msgspec import Meta, field
 
 from sapo_desktop.core.task_list import LevelName
-from sapo_desktop.worker.control.messages.asking import AskRequest
-from sapo_desktop.worker.control.messages.base import CheckpointName, Message
-from sapo_desktop.worker.control.messages.facts import FactRequest, GetUpdates
-from sapo_desktop.worker.control.messages.models import FitRequest, ModelRequest
-from sapo_desktop.worker.control.messages.rollouts import RolloutRequest
-from sapo_desktop.worker.control.messages.serving import ServingRequest
+from sapo_desktop.worker.control.messages.base import CheckpointName, Exported, Ok, Request
+from sapo_desktop.worker.control.messages.replies import (
+    Ahas,
+    Checkpoints,
+    Comparisons,
+    Curve,
+    Evaluated,
+    History,
+    HumanMarked,
+    IdentityIs,
+    InviteIs,
+    PeerAnswered,
+    PosedQuestion,
+    RelayStatus,
+    SettingsAre,
+    Sources,
+    StartingStatus,
+    Status,
+    SwarmIs,
+    Tasks,
+    TasksRead,
+    Unsupported,
+    Week,
+)
 
 
-class GetStatus(Message, frozen=True):
+class GetStatus(Request[Status | StartingStatus | RelayStatus], frozen=True):
     """`wait`: until there is a node; else StartingStatus says that there is none yet."""
 
     wait: bool = True
 
 
-class StartRounds(Message, frozen=True):
+class StartRounds(Request[Ok], frozen=True):
     """Begin (or go on with) training. `rounds`: stop after that many more; None: until told."""
 
     rounds: int | None = None
 
 
-class Pause(Message, frozen=True):
+class Pause(Request[Ok], frozen=True):
     """Pause at once. `seconds`: resume by itself after that long; None: until told."""
 
     seconds: float | None = None
 
 
-class Resume(Message, frozen=True):
+class Resume(Request[Ok], frozen=True):
     """Go on. `anyway`: for so many seconds whatever holds the node back; a node that something holds back now goes on
     for an hour."""
 
     anyway: float | None = None
 
 
-class Finish(Message, frozen=True):
+class Finish(Request[Ok], frozen=True):
     """Finish this round, then pause."""
 
 
-class Quit(Message, frozen=True):
+class Quit(Request[Ok], frozen=True):
     """End the worker. `finish_round`: after the round in hand, else now, without it."""
 
     finish_round: bool = False
 
 
-class SetSilo(Message, frozen=True):
+class SetSilo(Request[Ok], frozen=True):
     on: bool
 
 
-class TestPeer(Message, frozen=True):
+class TestPeer(Request[PeerAnswered], frozen=True):
     """Dial an address once and say who answers there."""
 
     address: str
 
 
-class GetIdentity(Message, frozen=True):
+class GetIdentity(Request[IdentityIs], frozen=True):
     create: bool = False
     """Make one where there is none yet and it can be kept."""
 
 
-class CreateSwarm(Message, frozen=True):
+class CreateSwarm(Request[Ok], frozen=True):
     """Be in the private swarm of this folder's admission key, which is made where there is none yet."""
 
     passphrase: str | None = None
     """Opens or closes the file of the admission key, where there is no keyring."""
 
 
-class AdmitPeer(Message, frozen=True):
+class AdmitPeer(Request[InviteIs], frozen=True):
     """Make a link that admits one key to the swarm that was founded here."""
 
     key: str
@@ -82,11 +100,11 @@ class AdmitPeer(Message, frozen=True):
     passphrase: str | None = None
 
 
-class GetInvite(Message, frozen=True):
+class GetInvite(Request[InviteIs], frozen=True):
     """The link to the private swarm that the node is in; it lets nobody in by itself."""
 
 
-class JoinSwarm(Message, frozen=True):
+class JoinSwarm(Request[Ok], frozen=True):
     """Follow an invite link."""
 
     link: str
@@ -96,7 +114,7 @@ class JoinSwarm(Message, frozen=True):
     """A person was told which addresses of this computer, or of a local network, it leads to, and will go there."""
 
 
-class ChangeIdentity(Message, frozen=True):
+class ChangeIdentity(Request[IdentityIs], frozen=True):
     """`new`: another identity, the old one is forgotten. `rotate`: another key, signed by the old one, so that peers
     know whose it is. `unlock`: open the file with its passphrase. `protect`: keep
     it in a file that `passphrase` closes. `import`: take over what `sealed` holds. `export`: give it, sealed."""
@@ -106,15 +124,15 @@ class ChangeIdentity(Message, frozen=True):
     sealed: bytes = b""
 
 
-class GetSettings(Message, frozen=True):
+class GetSettings(Request[SettingsAre], frozen=True):
     pass
 
 
-class GetUnsupported(Message, frozen=True):
+class GetUnsupported(Request[Unsupported], frozen=True):
     """Which settings the worker's computer cannot keep, and why. May take some seconds."""
 
 
-class SetSettings(Message, frozen=True):
+class SetSettings(Request[Ok], frozen=True):
     """Values as text, as a person types them; all are checked before any is taken."""
 
     values: dict[str, str]
@@ -124,21 +142,21 @@ class SetSettings(Message, frozen=True):
     """What needs another node does not wait for the current round, which is left out."""
 
 
-class ResetSettings(Message, frozen=True):
+class ResetSettings(Request[Ok], frozen=True):
     """Back to the defaults: the named keys, or all where none is named."""
 
     keys: list[str]
 
 
-class ListCheckpoints(Message, frozen=True):
+class ListCheckpoints(Request[Checkpoints], frozen=True):
     pass
 
 
-class RollBack(Message, frozen=True):
+class RollBack(Request[Ok], frozen=True):
     to: CheckpointName
 
 
-class Evaluate(Message, frozen=True):
+class Evaluate(Request[Evaluated], frozen=True):
     checkpoint: CheckpointName = "last"
     which: Literal["validation", "test"] = "test"
     level: LevelName | Literal[""] = ""
@@ -151,24 +169,24 @@ class Evaluate(Message, frozen=True):
     """To draw them at; 0: the training temperature."""
 
 
-class ExportModel(Message, frozen=True):
+class ExportModel(Request[Exported], frozen=True):
     format: Literal["peft", "merged", "gguf"]
     to: str
     checkpoint: CheckpointName = "last"
 
 
-class GetSwarm(Message, frozen=True):
+class GetSwarm(Request[SwarmIs], frozen=True):
     """The swarm as this node sees it; history is not read."""
 
 
-class ListTasks(Message, frozen=True):
+class ListTasks(Request[Tasks], frozen=True):
     """Every family and level."""
 
     examples: bool = True
     """Whether a question of each is set."""
 
 
-class ReadTasks(Message, frozen=True):
+class ReadTasks(Request[TasksRead], frozen=True):
     """What this file of own tasks would be, were it added; nothing changes. `path`: a full one, on this computer.
     `answers`, `encoding`: what its owner chose of TasksRead's choices."""
 
@@ -177,7 +195,7 @@ class ReadTasks(Message, frozen=True):
     encoding: str = ""
 
 
-class AddTasks(Message, frozen=True):
+class AddTasks(Request[Ok], frozen=True):
     """Take this file up as a family of own tasks, in place of one of the same name. Fields: as those of ReadTasks."""
 
     path: str
@@ -185,19 +203,19 @@ class AddTasks(Message, frozen=True):
     encoding: str = ""
 
 
-class RemoveTasks(Message, frozen=True):
+class RemoveTasks(Request[Ok], frozen=True):
     """Delete a family of own tasks."""
 
     name: str
 
 
-class AskForQuestion(Message, frozen=True):
+class AskForQuestion(Request[PosedQuestion], frozen=True):
     """A question for a person. `task`: a family, or family/level; None: drawn from the tasks in training."""
 
     task: str | None = None
 
 
-class GiveAnswer(Message, frozen=True):
+class GiveAnswer(Request[HumanMarked], frozen=True):
     """A person's answer to a posed question; each is answered once."""
 
     id: str
@@ -206,14 +224,14 @@ class GiveAnswer(Message, frozen=True):
     """Stands before the answer where there is any."""
 
 
-class GetHistory(Message, frozen=True):
+class GetHistory(Request[History], frozen=True):
     """Finished rounds after round `after`, oldest first, at most `limit`."""
 
     after: int = 0
     limit: int = 1000
 
 
-class GetCurve(Message, frozen=True):
+class GetCurve(Request[Curve], frozen=True):
     """One point for every round after round `after`, over all history: at most `limit` in a reply, and the held-out
     scores in the first one (`after` 0)."""
 
@@ -221,63 +239,17 @@ class GetCurve(Message, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=100_000)] = 50_000
 
 
-class GetComparisons(Message, frozen=True):
+class GetComparisons(Request[Comparisons], frozen=True):
     """The model at work beside each that learned here before, on the same held-out questions."""
 
 
-class GetWeek(Message, frozen=True):
+class GetWeek(Request[Week], frozen=True):
     """What the last seven days came to."""
 
 
-class GetAhas(Message, frozen=True):
+class GetAhas(Request[Ahas], frozen=True):
     """Tasks first solved here after a peer's answer had been learned from."""
 
 
-class GetSources(Message, frozen=True):
+class GetSources(Request[Sources], frozen=True):
     """Where the groups that entered training came from."""
-
-
-Request = (
-    GetStatus
-    | StartRounds
-    | Pause
-    | Resume
-    | Finish
-    | Quit
-    | SetSilo
-    | TestPeer
-    | GetIdentity
-    | CreateSwarm
-    | AdmitPeer
-    | GetInvite
-    | JoinSwarm
-    | ChangeIdentity
-    | GetSettings
-    | GetUnsupported
-    | SetSettings
-    | ResetSettings
-    | ListCheckpoints
-    | RollBack
-    | Evaluate
-    | ExportModel
-    | GetSwarm
-    | ListTasks
-    | ReadTasks
-    | AddTasks
-    | RemoveTasks
-    | AskForQuestion
-    | GiveAnswer
-    | GetHistory
-    | GetCurve
-    | GetAhas
-    | GetComparisons
-    | GetWeek
-    | GetSources
-    | AskRequest
-    | RolloutRequest
-    | FactRequest
-    | ModelRequest
-    | FitRequest
-    | GetUpdates
-    | ServingRequest
-)

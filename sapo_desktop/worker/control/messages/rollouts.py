@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from sapo_desktop.worker.control.messages.base import Message
+from sapo_desktop.worker.control.messages.base import Exported, Message, Request
 
 
 class RolloutFilter(Message, frozen=True, kw_only=True):
@@ -21,22 +21,6 @@ class RolloutFilter(Message, frozen=True, kw_only=True):
     verdict: str = ""
     search: str = ""
     """A piece of the question or the answer, letter by letter; ASCII letters in either case."""
-
-
-class GetRollouts(RolloutFilter, frozen=True, kw_only=True):
-    """Kept answers: oldest first whole rounds of about `limit` answers, newest first at most `limit`."""
-
-    limit: int = 200
-    newest_first: bool = False
-
-
-class ExportRollouts(RolloutFilter, frozen=True, kw_only=True):
-    """Write them to a file, oldest first, a JSON object a line."""
-
-    to: str
-    """In full."""
-    replace: bool = False
-    """Whether a file of that name may be written over."""
 
 
 class Rollout(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,4 +50,20 @@ class Rollouts(Message, frozen=True, kw_only=True):
     more: bool
 
 
-RolloutRequest = GetRollouts | ExportRollouts
+# -- requests ----------------------------------------------------------------------------------------------
+
+
+class GetRollouts(RolloutFilter, Request[Rollouts], frozen=True, kw_only=True):
+    """Kept answers: oldest first whole rounds of about `limit` answers, newest first at most `limit`."""
+
+    limit: int = 200
+    newest_first: bool = False
+
+
+class ExportRollouts(RolloutFilter, Request[Exported], frozen=True, kw_only=True):
+    """Write them to a file, oldest first, a JSON object a line."""
+
+    to: str
+    """In full."""
+    replace: bool = False
+    """Whether a file of that name may be written over."""

@@ -7,22 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from sapo_desktop.core.sentences import Text
-from sapo_desktop.worker.control.messages.base import Message
-
-
-class Serve(Message, frozen=True):
-    """Run the local server for as long as this request lasts: it is answered only where that cannot be."""
-
-    port: Annotated[int, Meta(ge=0, le=65535)] = 0
-    """0: as the settings say."""
-
-
-class GetServer(Message, frozen=True):
-    """Where the local server listens, and its key."""
-
-
-class NewServerKey(Message, frozen=True):
-    """Draw another key: who has the old one is no longer answered."""
+from sapo_desktop.worker.control.messages.base import Message, Request
 
 
 class ServerIs(Message, frozen=True, kw_only=True):
@@ -35,4 +20,19 @@ class ServerIs(Message, frozen=True, kw_only=True):
     """Why it does not run though it should."""
 
 
-ServingRequest = Serve | GetServer | NewServerKey
+# -- requests ----------------------------------------------------------------------------------------------
+
+
+class Serve(Request[ServerIs], frozen=True):
+    """Run the local server for as long as this request lasts: it is answered only where that cannot be."""
+
+    port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    """0: as the settings say."""
+
+
+class GetServer(Request[ServerIs], frozen=True):
+    """Where the local server listens, and its key."""
+
+
+class NewServerKey(Request[ServerIs], frozen=True):
+    """Draw another key: who has the old one is no longer answered."""

@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import msgspec
 import pytest
@@ -24,9 +24,11 @@ from sapo_desktop.worker.control import keepable
 from sapo_desktop.worker.control.handlers import settings as settings_requests
 from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.handlers.requests import Requests
+from sapo_desktop.worker.control.messages.base import Ok
+from sapo_desktop.worker.control.messages.envelopes import AnyRequest
 from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
-from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Status, SwarmIs, Tasks, Unsupported
+from sapo_desktop.worker.control.messages.replies import SettingsAre, Status, SwarmIs, Tasks, Unsupported
 from sapo_desktop.worker.control.messages.requests import (
     Finish,
     GetSettings,
@@ -35,7 +37,6 @@ from sapo_desktop.worker.control.messages.requests import (
     GetUnsupported,
     ListTasks,
     Quit,
-    Request,
     ResetSettings,
     SetSettings,
 )
@@ -353,9 +354,12 @@ async def test_the_swarm_is_shown_without_the_history(tmp_path: Path) -> None:
     assert status.answers_shared == 8
 
 
-def test_there_is_an_answer_to_every_request(tmp_path: Path) -> None:
+def test_every_request_has_an_answer_of_its_own_type(tmp_path: Path) -> None:
     _, served = requests(tmp_path)
-    assert set(served._handlers) == set(get_args(Request))
+    assert set(served._handlers) == set(get_args(AnyRequest))
+    for kind, handler in served._handlers.items():
+        given, promised = get_type_hints(handler)["return"], kind.reply_type()
+        assert set(get_args(promised) or (promised,)) & set(get_args(given) or (given,)), (kind, given)
 
 
 async def test_two_changes_at_once_lose_neither(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.worker.control.handlers import rollouts as rollout_requests
 from sapo_desktop.worker.control.handlers.rollouts import RolloutRequests
-from sapo_desktop.worker.control.messages.replies import Exported
+from sapo_desktop.worker.control.messages.base import Exported
 from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts
 from tests.builders import run_manifest
 from tests.worker.store.test_history import record
