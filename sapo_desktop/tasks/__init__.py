@@ -1,1 +1,1 @@
-"""The task catalogue, the answer grammars, and the examiner that sets questions and marks answers."""
+"""The task catalogue, the answer grammars, and the examiner that makes questions and scores answers."""

@@ -1,8 +1,8 @@
 """The task catalogue: which families and levels exist, read from `resources/tasks.toml`.
 
-It is the allow-list: a peer names a task by its id and can choose neither config nor scorer. Task keys such
-as `gcd/easy` are the local names used everywhere in the product. Left out: task ids, which need the
-generated entries (identity.py), and everything that imports reasoning_gym (examiner.py).
+It is the allow-list: a peer names a task by its id and cannot choose its configuration or scorer. Task keys such as
+`gcd/easy` are the local names used throughout the product. Left out: task ids, which need the generated entries
+(identity.py), and everything that imports reasoning_gym (examiner.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TaskKey: TypeAlias = str
 ConfigValue: TypeAlias = int | float | bool | str | list[int | float | str]
 _FamilyName: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9_]+\Z")]
 _Setting: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"\A(?!(seed|size)\Z)")]
-"""Of a dataset; the examiner chooses seed and size."""
+"""A dataset's setting; the examiner chooses seed and size."""
 
 
 class Example(NamedTuple):
@@ -34,17 +34,17 @@ class Example(NamedTuple):
 
 
 class Level(msgspec.Struct, frozen=True, kw_only=True):
-    """One difficulty of a family: the keyword arguments of its dataset."""
+    """One level of difficulty of a family: the keyword arguments of its dataset."""
 
     name: str
     config: dict[str, ConfigValue]
     keep: dict[str, float] = {}
-    """Right answers that come too often, and the share of their questions that is set (questions.py)."""
+    """Right answers that are too frequent, and the share of their questions to keep (questions.py)."""
     shared: bool = True
-    """Whether its groups may travel: quick to make and mark (tests/bench/tasks/speed.py), equal on every machine, and
-    not solved by always saying or copying the same (tests/bench/tasks/cheapest.py)."""
+    """Whether its groups may be shared. They must be quick to make and score (tests/bench/tasks/speed.py) and equal
+    on every computer, and no trivial strategy may solve them (tests/bench/tasks/cheapest.py)."""
     rows: tuple[Example, ...] = ()
-    """Of an own family (own/): all its questions but the shown one."""
+    """For an own family (own/): all its questions except the example."""
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,18 +53,18 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     title: str
     dataset: str
-    """Name under which reasoning_gym registers the dataset."""
+    """The dataset's name in reasoning_gym."""
     grammar: str
     """Name of the answer grammar (grammars.py)."""
     scorer: int
-    """Version of the way answers are scored; part of the task id."""
+    """Version of the scoring rule; part of the task id."""
     reasoning: bool
     """Whether text before the answer is expected (and trained on)."""
     levels: tuple[Level, ...]
     own: bool = False
-    """Whether it is a file of this node's owner (own/) and not the product's."""
+    """Whether it is a file of this node's owner (own/), not shipped with the product."""
     shown: Example | None = None
-    """Of an own family: the row that a prompt may show as an example. It is neither trained on nor scored."""
+    """For an own family: the row that prompts may show as an example. It is neither trained on nor scored."""
 
 
 class _FamilyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -77,11 +77,11 @@ class _FamilyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     keep: dict[LevelName, dict[str, Annotated[float, msgspec.Meta(gt=0.0, lt=1.0)]]] = {}
     """By level: see Level."""
     shared: list[LevelName] | None = None
-    """Levels whose groups may travel; left out: all of them."""
+    """Levels whose groups may be shared; omitted: all of them."""
 
 
 class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
-    """All families, in the order of the file; own ones after them."""
+    """All families, in the order of the file, followed by own ones."""
 
     families: tuple[Family, ...]
     left_out: dict[str, Text] = {}
@@ -93,11 +93,11 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(family.name for family in self.families if family.own)
 
     def shipped(self) -> Catalogue:
-        """The product's families alone."""
+        """The shipped families only."""
         return Catalogue(families=tuple(family for family in self.families if not family.own))
 
     def in_swarm(self, *, private: bool) -> Catalogue:
-        """As a member of a swarm takes it: groups of own tasks travel in a private one alone."""
+        """The catalogue for a member of a swarm: groups of own tasks are shared in private swarms only."""
         return self if private else replace(self, families=tuple(map(_kept_home, self.families)))
 
     def family(self, name: str) -> Family:
@@ -120,7 +120,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def shown_example(self, family: str) -> Example | None:
-        """The row that an own family sets aside to be shown in prompts; None for the product's. Raises TaskError."""
+        """The row that an own family reserves as an example; None for shipped families. Raises TaskError."""
         return self.family(family).shown
 
     def tasks(self) -> tuple[TaskKey, ...]:
@@ -129,7 +129,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _kept_home(family: Family) -> Family:
-    """The same; of an own one no level is shared."""
+    """The same catalogue, with no level of own families shared."""
     if not family.own:
         return family
     return replace(family, levels=tuple(replace(level, shared=False) for level in family.levels))
@@ -150,7 +150,7 @@ def level_of(key: TaskKey) -> str:
 
 
 def load_catalogue(path: Path) -> Catalogue:
-    """Read and check the catalogue. Raises TaskError naming the file and the place in it."""
+    """Read and check the catalogue. Raises TaskError, which names the file and the place in it."""
     try:
         entries = msgspec.convert(tomllib.loads(read_text(path)), dict[_FamilyName, _FamilyEntry])
         return Catalogue(families=tuple(_family(name, entry) for name, entry in entries.items()))
@@ -160,7 +160,7 @@ def load_catalogue(path: Path) -> Catalogue:
             path=str(path),
             reason=str(error.strerror),
         ) from error
-    except (ValueError, RecursionError) as error:  # tomllib's and msgspec's errors are ValueErrors
+    except (ValueError, RecursionError) as error:  # includes tomllib's and msgspec's errors
         raise TaskError(
             "The task catalogue {path} is not well formed ({reason}). Install SAPO Desktop again.",
             path=str(path),
@@ -192,8 +192,8 @@ def _family(name: str, entry: _FamilyEntry) -> Family:
 
 
 def parse_tasks(catalogue: Catalogue, text: str) -> tuple[TaskKey, ...]:
-    """The tasks that a list such as `gcd,lcm/middle,paper` stands for (core/task_list.py), in catalogue order and each
-    once. Raises UsageError."""
+    """The tasks in a list such as `gcd,lcm/middle,paper` (core/task_list.py), in catalogue order and without
+    duplicates. Raises UsageError."""
     levels = {family.name: [level.name for level in family.levels] for family in catalogue.families}
     chosen: set[TaskKey] = set()
     for word in filter(None, (part.strip() for part in text.split(","))):
@@ -207,7 +207,7 @@ def parse_tasks(catalogue: Catalogue, text: str) -> tuple[TaskKey, ...]:
 
 
 def still_there(catalogue: Catalogue, text: str) -> str:
-    """The list of tasks without own families that are left out; `all` where nothing else is named."""
+    """The list of tasks without unusable own families; `all` if nothing else is left."""
     words = [word.strip() for word in text.split(",")]
     kept = [word for word in words if family_of(word) not in catalogue.left_out]
     return ",".join(kept) if kept else "all"

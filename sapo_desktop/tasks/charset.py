@@ -1,8 +1,7 @@
-"""Which signs an answer that travels may hold: those that one writes to calculate and to explain it in English.
+"""Which characters a shared answer may contain: those needed to calculate and to explain it in English.
 
-Text with others is neither shared nor taken nor passed on. It is no judgement on the text: a swarm that carries
-whatever anybody signs would be a notice board. Answers in words, which own tasks have, may
-hold letters of every script.
+Text with others is neither shared, accepted nor forwarded. This is not a judgement of the text: a swarm that carried
+arbitrary signed text would be a message board. Answers in words, in own tasks, may contain letters of every script.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ _OF_GRAMMAR: Mapping[str, frozenset[str]] = MappingProxyType({"formula": frozens
 
 
 def belongs(text: str, grammar: str) -> bool:
-    """Whether every sign of `text` is one that answers of this grammar (tasks/grammars.py) may be explained with."""
+    """Whether every character of `text` may appear in answers of this grammar (tasks/grammars.py)."""
     others = _others(grammar).findall(text)
     return not others or (grammar == "text" and all(map(str.isalpha, others)))
 
 
 @functools.cache
 def _others(grammar: str) -> re.Pattern[str]:
-    """Finds signs that are none of these: a relay looks at thousands of answers a second."""
+    """Finds other characters quickly: a relay checks thousands of answers per second."""
     own = "".join(_PLAIN | _SUMS | _PROSE | _OF_GRAMMAR.get(grammar, frozenset()))
     return re.compile(f"[^{re.escape(own)}]")

@@ -1,11 +1,12 @@
-"""What may be concluded from premises: what none of them says alone, and neither all of them again nor watered down.
+"""What counts as a conclusion from premises: something that no single premise says, and not merely all of them again or
+weakened.
 
-Whatever follows from the premises says what they say or less, so "it follows" alone is solved by copying a premise, by
-joining all of them with ∧ and by weakening either with ∨. What is asked for is a step of deduction: a clause (`Q`,
-`¬P ∨ R`, or `P → R`) that follows from the premises together and from no single one, and from which nothing can be left
-out; or several such clauses joined (`P ↔ Q`), as long as they do not just say again what some of the premises say.
+Anything that follows from the premises repeats or weakens them, so "it follows" alone is solved by copying a premise,
+by joining all with ∧, or by weakening one with ∨. A real deduction is required: a clause (`Q`, `¬P ∨ R`, or `P → R`)
+that follows from the premises together but from no single one, and from which nothing can be left out. Several such
+clauses may be joined (`P ↔ Q`), unless they only repeat what some of the premises say.
 
-Judged by truth tables, so the spelling of an answer does not count. A table of n variables is an integer of 2**n bits;
+Judged by truth tables, so the notation of an answer does not matter. A table of n variables is an integer of 2**n bits;
 bit r is the value in row r, where variable v is bit v of r. Pure. Left out: reading formulas (formulas.py).
 """
 
@@ -25,18 +26,18 @@ Table = int
 
 @dataclass(frozen=True)
 class Clause:
-    """A disjunction: for each variable 1 (as it is), -1 (negated) or 0 (not in it)."""
+    """A disjunction: for each variable 1 (plain), -1 (negated) or 0 (absent)."""
 
     signs: tuple[int, ...]
 
     def __str__(self) -> str:
-        """As a formula over P, Q, R, ..."""
+        """The clause as a formula over P, Q, R, ..."""
         names = sorted(VARIABLES)
         literals = [(NOT if sign < 0 else "") + names[place] for place, sign in enumerate(self.signs) if sign]
         return reduce(lambda left, right: f"({left} {OR} {right})", literals)
 
     def shorter(self) -> Iterator[Clause]:
-        """The clauses that leave out one variable of this one."""
+        """The clauses that result from leaving out one variable."""
         for place, sign in enumerate(self.signs):
             if sign:
                 yield Clause((*self.signs[:place], 0, *self.signs[place + 1 :]))
@@ -44,7 +45,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Premises:
-    """What is given: the table of each premise, over the same variables P, Q, R, ..."""
+    """The given premises: the truth table of each, over the same variables P, Q, R, ..."""
 
     variables: int
     tables: tuple[Table, ...]
@@ -55,7 +56,7 @@ class Premises:
 
     @cached_property
     def conclusions(self) -> frozenset[Clause]:
-        """The clauses that are concluded in one step or more; none where the premises contradict each other."""
+        """The clauses that can be concluded; none if the premises contradict each other."""
         tables = clauses(self.variables)
         return frozenset(
             clause
@@ -65,22 +66,22 @@ class Premises:
 
     @cached_property
     def accepted(self) -> tuple[Clause, ...]:
-        """The single clauses that are right answers, the shortest first."""
+        """The single clauses that are right answers, shortest first."""
         tables = clauses(self.variables)
         right = [clause for clause in self.conclusions if not self._repeats(tables[clause])]
         return tuple(sorted(right, key=lambda clause: (len(str(clause)), str(clause))))
 
     def concludes(self, formula: str) -> bool:
-        """Whether a formula with all parentheses is a conclusion as asked for."""
+        """Whether a fully parenthesised formula is a valid conclusion."""
         try:
             table = table_of(formula, self.variables)
         except ValueError:
-            return False  # it speaks of a variable that the premises do not
+            return False  # it contains a variable that the premises lack
         said = strongest_clauses(table, self.variables)
         return bool(said) and said <= self.conclusions and not self._repeats(table)
 
     def _repeats(self, table: Table) -> bool:
-        """Whether it says exactly what some of the premises say together."""
+        """Whether it is equivalent to some of the premises together."""
         return any(
             reduce(and_, chosen) == table
             for count in range(1, len(self.tables) + 1)
@@ -89,7 +90,7 @@ class Premises:
 
 
 def premises_of(metadata: Mapping[str, Any]) -> Premises:
-    """What a question of the dataset gives. Raises ValueError where it writes no such formulas."""
+    """The premises of a dataset's question. Raises ValueError if it has no such formulas."""
     return _read(tuple(metadata["premises"]), len(metadata["variables"]))
 
 
@@ -102,7 +103,7 @@ def _read(formulas: tuple[str, ...], variables: int) -> Premises:
 
 
 def table_of(formula: str, variables: int) -> Table:
-    """The truth table of a formula with all parentheses. Raises ValueError for a variable beyond the first ones."""
+    """The truth table of a fully parenthesised formula. Raises ValueError for an unknown variable."""
     full = (1 << (1 << variables)) - 1
     if formula.startswith(NOT):
         return full & ~table_of(formula[1:], variables)
@@ -117,8 +118,8 @@ def table_of(formula: str, variables: int) -> Table:
 
 
 def strongest_clauses(table: Table, variables: int) -> frozenset[Clause]:
-    """The clauses that follow from it and from which nothing can be left out (its prime implicates); none for what
-    always holds or never does."""
+    """The clauses that follow from it and from which nothing can be left out (its prime implicates); none for a
+    tautology or contradiction."""
     tables = clauses(variables)
     if table == 0:
         return frozenset()

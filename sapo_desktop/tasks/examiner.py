@@ -1,10 +1,9 @@
-"""The examiner: makes questions, knows the truths, marks answers. The one place that imports reasoning_gym.
+"""The examiner: makes questions, knows the right answers, scores answers. Only this module imports reasoning_gym.
 
-It runs in a process of its own (`worker.host examiner`) with PYTHONHASHSEED=0, because six datasets change
-with the hash seed, and refuses to start otherwise. Every question is made again from (task, seed) before it
-is marked, so nobody but this code says what was asked and what is right. An answer passes its family's
-grammar before any marker sees it. Left out: limits of the process (limits.py), and which questions are
-asked (sampler.py, heldout.py, service.py).
+It runs in its own process (`worker.host examiner`) with PYTHONHASHSEED=0, because six datasets depend on the hash seed,
+and refuses to start otherwise. Every question is recreated from (task, seed) before it is scored, so only this code
+decides what was asked and what is right. An answer must pass its family's grammar before a scorer sees it. Left out:
+limits of the process (limits.py), and the choice of questions (sampler.py, heldout.py, service.py).
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ QUESTION_SECONDS = 5.0
 
 
 def require_fixed_hashing() -> None:
-    """Raises TaskError unless this interpreter was started with PYTHONHASHSEED=0."""
+    """Raise TaskError unless this interpreter was started with PYTHONHASHSEED=0."""
     if sys.flags.hash_randomization or sys.flags.ignore_environment:
         raise TaskError(
             sentence(
@@ -51,7 +50,7 @@ def require_fixed_hashing() -> None:
 
 
 class Examiner:
-    """Sets questions and marks answers for one catalogue. Not for use by several threads."""
+    """Makes questions and scores answers for one catalogue. Not thread-safe."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         require_fixed_hashing()
@@ -61,13 +60,12 @@ class Examiner:
         self._ids: dict[TaskKey, bytes] = {}
 
     def question(self, task: TaskKey, seed: int) -> Question:
-        """The question of this task and seed. Raises TaskError where the dataset cannot make one of
-        them."""
+        """The question of this task and seed. Raises TaskError if the dataset cannot make one."""
         text = self.entry(task, seed)["question"]
         return Question(task=task, seed=seed, text=text, hash=question_hash(text))
 
     def entry(self, task: TaskKey, seed: int) -> Mapping[str, Any]:
-        """The question as the dataset made it, with what it knows of it. Raises TaskError."""
+        """The dataset's entry for the question, with its metadata. Raises TaskError."""
         key = (task, seed)
         if key in self._entries:
             self._entries.move_to_end(key)
@@ -78,17 +76,16 @@ class Examiner:
         return entry
 
     def truth(self, task: TaskKey, seed: int) -> str:
-        """A right answer in canonical form, for display; the shortest where there are several."""
+        """A right answer in canonical form, for display; the shortest if there are several."""
         return self.right_answers(task, seed)[0]
 
     def right_answers(self, task: TaskKey, seed: int) -> tuple[str, ...]:
-        """The right answers in canonical form, the shortest first; where one may be written in several ways, one of
-        them."""
+        """The right answers in canonical form, shortest first; each once, however it may be written."""
         family, _ = self.catalogue.find(task)
         return right_answers(family.dataset, family.grammar, self.entry(task, seed))
 
     def mark(self, task: TaskKey, seed: int, completion: str, rule: RewardRule = "strict") -> Mark:
-        """Mark one completion. Never raises for anything in the completion."""
+        """Score one completion. Never raises because of its content."""
         family, level = self.catalogue.find(task)
         entry = self.entry(task, seed)
         written = extract_answer(completion)
@@ -101,7 +98,7 @@ class Examiner:
         return msgspec.structs.replace(mark, readable=has_tags(completion))
 
     def task_id(self, task: TaskKey) -> bytes:
-        """The 32 bytes by which every node knows this task; made on first use (200 questions, up to about a
+        """The 32 bytes by which all nodes know this task; computed at first use (200 questions, up to about a
         second)."""
         if task not in self._ids:
             family, level = self.catalogue.find(task)
@@ -124,7 +121,7 @@ class Examiner:
         return _mark("partial" if points > 0 else "wrong", points, answer, rule)
 
     def _make(self, task: TaskKey, seed: int) -> dict[str, Any]:
-        """The first question that is set of those drawn under this seed. Raises TaskError."""
+        """The first acceptable question among those drawn under this seed. Raises TaskError."""
         family, level = self.catalogue.find(task)
         for draw in range(MOST_DRAWS):
             entry = self._draw(task, draw_seed(seed, draw))
@@ -139,14 +136,13 @@ class Examiner:
         )
 
     def _draw(self, task: TaskKey, seed: int) -> dict[str, Any]:
-        """What the dataset makes of this seed. Raises TaskError."""
+        """The dataset's entry for this seed. Raises TaskError."""
         dataset = self._dataset(task)
-        # All datasets of the catalogue seed item i with `self.seed + i`: setting the seed of one dataset
-        # object equals making a dataset of size 1 anew (a test compares them), without reading its word
-        # lists each time.
+        # All datasets of the catalogue seed item i with `self.seed + i`. Setting the seed of one dataset object
+        # therefore equals a new dataset of size 1 (a test compares them), without reading its word lists each time.
         dataset.seed = seed
         try:
-            # Some generators print, and some set the precision of decimals for everything that follows.
+            # Some generators print, and some change the precision of decimals globally.
             with time_limit(QUESTION_SECONDS), localcontext(), contextlib.redirect_stdout(io.StringIO()):
                 entry = dataset[0]
         except TimeLimitReached as error:
@@ -155,7 +151,7 @@ class Examiner:
                 task=task,
                 seed=str(seed),
             ) from error
-        except Exception as error:  # a library's generator may raise anything, e.g. on a division by zero
+        except Exception as error:  # a library's generator may raise anything, for example a division by zero
             raise TaskError(
                 "There is no question {task} with seed {seed}: {reason}.", task=task, seed=str(seed), reason=repr(error)
             ) from error
@@ -183,7 +179,7 @@ def _mark(verdict: Verdict, partial: float, answer: str | None, rule: RewardRule
 
 
 def load_library() -> Any:
-    """Import reasoning_gym (1 to 3 CPU-s) in the one process that needs it, before its limits."""
+    """Import reasoning_gym (1 to 3 CPU-s) in the one process that needs it, before its limits apply."""
     import reasoning_gym
 
     return reasoning_gym
@@ -195,7 +191,7 @@ def _create_dataset(family: Family, level: Level) -> Any:
     try:
         dataset = load_library().create_dataset(family.dataset, seed=0, size=1, **level.config)
         if family.dataset == "propositional_logic":
-            # It looks for an example of a conclusion, which takes most of its time and is not what is asked for here.
+            # It also searches for an example of a conclusion, which takes most of its time and is not needed here.
             dataset._find_valid_conclusion = lambda rng, premises, variables: premises[0]
         return dataset
     except (TypeError, ValueError, AssertionError) as error:

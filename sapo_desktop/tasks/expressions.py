@@ -1,7 +1,7 @@
-"""Arithmetic expressions as questions write them: their exact value, and one text for all that differ in order alone.
+"""Arithmetic expressions in questions: their exact value, and one normal form for all that differ only in order.
 
-`1 + 2 - 3` and `-3 + (2 + 1)` are one content, as are `2*a/b` and `a*2/b`. Only for expressions that a dataset made;
-answers never come here. Raises ValueError for what is no expression.
+`1 + 2 - 3` and `-3 + (2 + 1)` have the same normal form, as do `2*a/b` and `a*2/b`. Only for a dataset's own
+expressions, never for answers. Raises ValueError for anything else.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
 
 def exact(expression: str) -> Fraction:
-    """The value of an expression of numbers. Raises ZeroDivisionError too."""
+    """The value of an expression of numbers. Also raises ZeroDivisionError."""
     return _value(_parsed(expression))
 
 
 def last_place(value: Fraction, digits: int) -> Fraction:
-    """One unit in the last of so many significant digits; of 0, nothing."""
+    """One unit in the last of so many significant digits; 0 for 0."""
     if value == 0:
         return Fraction(0)
     places = Decimal(value.numerator) / Decimal(value.denominator)
@@ -28,7 +28,7 @@ def last_place(value: Fraction, digits: int) -> Fraction:
 
 
 def folded(expression: str) -> str:
-    """The expression with sums and products opened up and their parts sorted; names count as one unknown, `x`."""
+    """The expression with sums and products flattened and sorted; every name counts as the same unknown, `x`."""
     form = _form(_parsed(expression))
     return form.text if form.sign > 0 else f"-{form.text}"
 
@@ -91,7 +91,7 @@ def _form(node: ast.expr) -> _Form:
 
 
 def _sum(left: _Form, right: _Form, turned: int) -> _Form:
-    """Summands sorted; the sign of the first one is taken out, so that `-(a - b)` is `b - a`."""
+    """Sorted summands; the sign of the first one is factored out, so that `-(a - b)` is `b - a`."""
     parts = sorted(
         (part, sign * form.sign * side)
         for form, side in ((left, 1), (right, turned))

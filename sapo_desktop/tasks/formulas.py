@@ -1,9 +1,8 @@
-"""Propositional formulas as answers: read, bounded, and written with every parenthesis.
+"""Propositional formulas as answers: parsed, bounded, and written with every parenthesis.
 
-Binding from tight to loose: ¬, ∧, ∨, →, ↔; chains of one connective group from the left, as the dataset's
-own reader groups them, so that both mean the same by the same text. Variables are the capital letters P to
-Z, which are all that the dataset uses. Left out: other spellings of the connectives; the questions name
-these five.
+Precedence from high to low: ¬, ∧, ∨, →, ↔. Chains of one connective group from the left, as in the dataset's own
+parser, so that both give a text the same meaning. Variables are the capital letters P to Z, which the dataset uses.
+Left out: other symbols for the connectives; the questions name these five.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ MAX_CONNECTIVES = 32
 
 
 class _NotAFormula(Exception):
-    """Stops the reader; never leaves this module."""
+    """Stops the parser; never leaves this module."""
 
 
 def parse_formula(text: str) -> str | None:
-    """The formula with all parentheses, as in `(P ∨ ¬Q)`; None for anything else or anything too large."""
+    """The fully parenthesised formula, as in `(P ∨ ¬Q)`; None for anything else or anything too large."""
     if len(text) > MAX_CHARACTERS or sum(text.count(sign) for sign in (NOT, *_LOOSE_TO_TIGHT)) > MAX_CONNECTIVES:
         return None
     reader = _Reader([character for character in text if character not in " \t\n"])
@@ -33,7 +32,7 @@ def parse_formula(text: str) -> str | None:
 
 
 def sides(formula: str) -> tuple[str, str, str]:
-    """`A`, the connective and `B` of `(A ∧ B)`, for a formula with all parentheses. Raises ValueError."""
+    """`A`, the connective and `B` of `(A ∧ B)`, for a fully parenthesised formula. Raises ValueError."""
     depth = 0
     for place, character in enumerate(formula):
         depth += (character == "(") - (character == ")")
@@ -43,7 +42,7 @@ def sides(formula: str) -> tuple[str, str, str]:
 
 
 class _Reader:
-    """Recursive descent over single characters; every call either consumes one or ends."""
+    """Recursive descent over single characters; every call consumes one or ends."""
 
     def __init__(self, characters: list[str]) -> None:
         self._characters = characters
@@ -54,7 +53,7 @@ class _Reader:
         return self._place == len(self._characters)
 
     def binary(self, level: int, depth: int) -> str:
-        """A chain of the connective at `level` of looseness, or whatever binds tighter."""
+        """A chain of the connective at `level` of precedence, or anything that binds tighter."""
         if level == len(_LOOSE_TO_TIGHT):
             return self._operand(depth)
         sign = _LOOSE_TO_TIGHT[level]

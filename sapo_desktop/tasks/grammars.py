@@ -1,11 +1,11 @@
-"""Answer grammars: the only door through which an answer reaches a scorer.
+"""Answer grammars: the only way for an answer to reach a scorer.
 
-A grammar reads the text of an answer and gives its canonical form, or None. Canonical forms are short, hold only the
-characters their grammar names, and read as themselves. An answer is read as it stands, else without what is usually
-written around it (spellings.py); whatever does not parse then is marked 0 and goes no further, so no scorer ever meets
-an expression, a name, a call, or text after the answer. All are pure, linear in the bounded input, never raise, and use
-no pattern that can backtrack badly. ASCII only, except the connectives of formulas, the × of factors and the words of
-own tasks. Left out: judging whether an answer is right (scoring.py).
+A grammar parses an answer into its canonical form, or None. Canonical forms are short, contain only the characters of
+their grammar, and parse as themselves. An answer is parsed as it is, and otherwise without its usual wrapping
+(spellings.py). If it still does not parse, it scores 0 and goes no further, so no scorer ever gets an expression, a
+name, a call, or text after the answer. All grammars are pure, linear in the bounded input, never raise, and use no
+pattern with bad backtracking. ASCII only, except the connectives of formulas, the × of factors and the words of own
+tasks. Left out: whether an answer is right (scoring.py).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from sapo_desktop.tasks.spellings import undressed
 Grammar: TypeAlias = Callable[[str], str | None]
 
 GRAMMARS_VERSION = 2
-"""Part of every task id: two nodes with different grammars may mark one text differently."""
+"""Part of every task id: nodes with different grammars may score a text differently."""
 MAX_ANSWER = 4096
-"""Characters of an answer; longer ones are refused on the wire too."""
+"""Maximum characters of an answer; longer ones are also refused by the protocol."""
 MAX_DIGITS = 40
 MAX_TEXT = 200
-"""Characters of an answer in words."""
+"""Maximum characters of an answer in words."""
 MAX_SIDE = 32
-"""Rows and columns of a matrix."""
+"""Maximum rows and columns of a matrix."""
 
 _INTEGER = re.compile(r"([+-]?)([0-9]{1,40}|[1-9][0-9]{0,2}(?:,[0-9]{3}){1,12})(?:\.0{1,20})?")
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?")
@@ -59,7 +59,7 @@ def integer(text: str) -> str | None:
 
 
 def decimal(text: str) -> str | None:
-    """A decimal number, written out: `-1.50E+1` is `-15`; the exponent lies within ±40."""
+    """A decimal number, without exponent: `-1.50E+1` is `-15`. Exponents are limited to ±40."""
     if not _DECIMAL.fullmatch(text):
         return None
     number = Decimal(text, _EXACT)
@@ -70,8 +70,8 @@ def decimal(text: str) -> str | None:
 
 
 def decimal_comma(text: str) -> str | None:
-    """A number with a decimal comma, whose dots group thousands: `-1.234,50` is `-1234,5`. A dot that groups nothing is
-    a decimal point: `0.125` is `0,125`."""
+    """A number with a decimal comma and dots as thousands separators: `-1.234,50` is `-1234,5`. A dot that cannot be
+    a separator is a decimal point: `0.125` is `0,125`."""
     match = _COMMA.fullmatch(text)
     plain = match[1].replace(".", "") + "." + (match[2] or "0") + (match[3] or "") if match else text
     canonical = decimal(re.sub(r"^([+-]?)(?=\.)", r"\g<1>0", plain))
@@ -79,23 +79,23 @@ def decimal_comma(text: str) -> str | None:
 
 
 def digits(text: str) -> str | None:
-    """A numeral in a base up to 36, in lower case and without leading zeros."""
+    """A number in a base up to 36, in lower case and without leading zeros."""
     return (text.lower().lstrip("0") or "0") if _LETTERS_AND_DIGITS.fullmatch(text) else None
 
 
 def word(text: str) -> str | None:
-    """One word of ASCII letters and digits, as written."""
+    """One word of ASCII letters and digits, unchanged."""
     return text if _LETTERS_AND_DIGITS.fullmatch(text) else None
 
 
 def capitals(text: str) -> str | None:
-    """Words of ASCII letters with single spaces between them, in capitals."""
+    """Words of ASCII letters with single spaces between them, in upper case."""
     joined = " ".join(text.split())
     return joined.upper() if len(joined) <= 512 and _CAPITALS.fullmatch(joined) else None
 
 
 def digits_row(text: str) -> str | None:
-    """A row of at most 128 small whole numbers, `0 1 2`; `[0, 1, 2]` is read too."""
+    """A row of at most 128 small whole numbers, `0 1 2`; also `[0, 1, 2]`."""
     if text.startswith("[") and text.endswith("]"):
         cells = [cell.strip() for cell in text[1:-1].split(",")]
     else:
@@ -104,8 +104,7 @@ def digits_row(text: str) -> str | None:
 
 
 def matrix(text: str) -> str | None:
-    """Rows of whole numbers, one to a line; `[[0, 1], [1, 0]]` is read too. At most 32 by 32, all rows
-    alike."""
+    """Rows of whole numbers, one per line; also `[[0, 1], [1, 0]]`. At most 32 by 32, with rows of equal length."""
     if text.startswith("[") and text.endswith("]"):
         compact = "".join(text.split())
         if not (compact.startswith("[[") and compact.endswith("]]")):
@@ -135,7 +134,7 @@ def fraction(text: str) -> str | None:
 
 
 def ratio(text: str) -> str | None:
-    """A whole number, or a fraction with a sign and something to divide by: `-\\frac{6}{8}` is `-6/8`."""
+    """A whole number, or a fraction with a sign and a nonzero denominator: `-\frac{6}{8}` is `-6/8`."""
     inside = text[1:-1].strip() if len(text) > 2 and text[0] == text[-1] == "$" else text
     match = _SIGNED.fullmatch(inside)
     whole = integer(inside)
@@ -148,7 +147,7 @@ def ratio(text: str) -> str | None:
 
 
 def factors(text: str) -> str | None:
-    """A product of at most 24 whole numbers in rising order, `2 × 2 × 3`; `*` and `x` are read as ×."""
+    """A product of at most 24 whole numbers in ascending order, `2 × 2 × 3`; `*` and `x` count as ×."""
     parts = [part.strip() for part in text.replace("*", "×").replace("x", "×").split("×")]
     if len(parts) > 24 or not all(_FACTOR.fullmatch(part) for part in parts):
         return None
@@ -162,13 +161,13 @@ def calendar(text: str) -> str | None:
 
 
 def ab(text: str) -> str | None:
-    """At most 64 of the tokens `A#`, `#A`, `B#`, `#B`; none at all is an answer too."""
+    """At most 64 of the tokens `A#`, `#A`, `B#`, `#B`; an empty answer is valid too."""
     tokens = text.split()
     return " ".join(tokens) if len(tokens) <= 64 and _AB_TOKENS.issuperset(tokens) else None
 
 
 def text(answer: str) -> str | None:
-    """Words in any script on one line, with single spaces, as written. It is only ever compared (own/)."""
+    """Words in any script on one line, with single spaces, otherwise unchanged. They are only compared (own/)."""
     line = unicodedata.normalize("NFC", " ".join(answer.split()))
     return line if 1 <= len(line) <= MAX_TEXT and line.isprintable() else None
 
@@ -213,12 +212,12 @@ FORMS: Mapping[str, Text] = MappingProxyType(
         "text": sentence("a few words on one line, like Lisbon"),
     }
 )
-"""What each grammar asks for, in plain words."""
+"""The form that each grammar asks for, in plain words."""
 
 
 def parse_answer(grammar: str, text: str) -> str | None:
-    """The canonical form of an answer under the grammar of this name, or None, whatever is usually written around it.
-    Raises TaskError for an unknown name."""
+    """The canonical form of an answer, with or without its usual wrapping, or None. Raises TaskError for an unknown
+    grammar."""
     canonical = parse_exactly(grammar, text)
     if canonical is None and len(text) <= MAX_ANSWER:
         return GRAMMARS[grammar](undressed(grammar, text))
@@ -226,7 +225,7 @@ def parse_answer(grammar: str, text: str) -> str | None:
 
 
 def parse_exactly(grammar: str, text: str) -> str | None:
-    """The same, with nothing written around it."""
+    """As `parse_answer`, without any wrapping."""
     if grammar not in GRAMMARS:
         raise TaskError(
             "There is no answer grammar '{name}'. Known ones: {known}.", name=grammar, known=", ".join(GRAMMARS)

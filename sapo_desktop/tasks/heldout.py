@@ -1,10 +1,10 @@
 """The two held-out sets: fixed questions that are never trained on.
 
-Both hold questions of the held-out side of the split only (split.py), by canonical content, so a reordered
-or reworded twin is held out with them. That side is halved again by another hash of the same content, a
-quarter for validation and the rest for test, so the two sets share nothing however small a task's space is;
-a set from a small space is smaller than wanted. The test set is the same for
-everybody; the validation set follows from a secret of 32 bytes that never leaves the machine.
+Both contain only questions of the held-out side of the split (split.py), chosen by canonical content, so a reordered or
+reworded twin is held out too. Another hash of the content divides that side again: a quarter for validation, the rest
+for test. So the two sets never overlap, however small a task's space is; a set from a small space is smaller than
+wanted. The test set is the same for everybody. The validation set follows from a secret of 32 bytes that never leaves
+the computer.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ WANTED: dict[SetName, dict[str, int]] = {
     "test": {"first": 16, "easy": 8, "middle": 24, "hard": 24},
     "validation": {"first": 2, "easy": 2, "middle": 6, "hard": 4},
 }
-"""Questions of each family, by level: all levels that are trained on unless the user names others. Lower ones are
-chosen first: their space is often part of the next level's."""
+"""Number of questions per family and level, for all levels that are trained on unless the user names others. Lower
+levels are chosen first, because their space is often part of the next level's."""
 PATIENCE = 400
-"""Seeds tried in a row without a new question before a space counts as used up. Of fresh questions one in 8
-lies on the held-out side, and a quarter of those in validation."""
+"""Consecutive seeds without a new question after which a space counts as exhausted. One in 8 fresh questions is on
+the held-out side, and a quarter of those in validation."""
 OWN_WANTED: dict[SetName, int] = {"test": 100, "validation": 16}
-"""Questions of each level of an own family: a score over eight would tell its owner little."""
+"""Questions per level of an own family; a score over eight would tell its owner little."""
 PUBLIC_SECRET = bytes(32)
 
 
@@ -44,8 +44,8 @@ def held_out_set(
     ask: AskQuestion,
     counts: Mapping[str, int] | None = None,
 ) -> list[Question]:
-    """A set in its fixed order. `secret` (32 bytes) counts for validation only; `ask` gives a task's question or raises
-    TaskError; `counts`: questions of each family by level, in place of those of the product."""
+    """A set in its fixed order. `secret` (32 bytes) matters for validation only. `ask` returns a task's question or
+    raises TaskError. `counts`: questions per family and level, instead of the product's."""
     if which == "validation" and len(secret) != 32:
         raise TaskError("The secret of the held-out questions must have 32 bytes, not {count}.", count=len(secret))
     questions: list[Question] = []
@@ -58,7 +58,7 @@ def held_out_set(
                 continue
             task, rows = f"{family.name}/{name}", len(has[name].rows)
             seeds: Iterator[int] = (held_out_seed(which, own_secret, task, attempt) for attempt in itertools.count())
-            if rows:  # of an own family: each row once
+            if rows:  # an own family uses each row once
                 seeds = iter(sorted(range(rows), key=partial(held_out_seed, which, own_secret, task)))
             wanted = OWN_WANTED[which] if rows and not counts else usual
             patience = rows or PATIENCE
@@ -76,7 +76,7 @@ def _search(
     ask: AskQuestion,
     seen: set[str],
 ) -> list[Question]:
-    """Up to `wanted` new questions of a task; `seen` holds the canonical contents taken already."""
+    """Up to `wanted` new questions of a task; `seen` holds the canonical contents already used."""
     found: list[Question] = []
     attempt, last_find = 0, 0
     for seed in seeds:
@@ -98,7 +98,7 @@ def _asked(ask: AskQuestion, task: TaskKey, seed: int) -> Question | None:
     try:
         return ask(task, seed)
     except TaskError:
-        return None  # this seed has no question (a division by zero, for one): the next may
+        return None  # this seed has no question (for example, a division by zero); the next may
 
 
 def held_out_seed(which: SetName, secret: bytes, task: TaskKey, attempt: int) -> int:
@@ -108,5 +108,5 @@ def held_out_seed(which: SetName, secret: bytes, task: TaskKey, attempt: int) ->
 
 
 def part_of(content: str) -> SetName:
-    """To which of the two sets held-out content belongs."""
+    """The set to which held-out content belongs."""
     return "validation" if digest(b"sapo/part/1", content.encode("utf-8"))[0] % 4 == 0 else "test"

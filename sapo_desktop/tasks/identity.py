@@ -1,10 +1,9 @@
-"""Task ids: 32 bytes that say which questions a task asks and how they are marked.
+"""Task ids: 32 bytes that identify a task's questions and how they are scored.
 
-Two nodes with the same id set the same questions and give the same marks, whatever versions they run: the
-id hashes the family, the level's settings, the versions of scorer, grammars and answer rule, and 200
-entries made from fixed seeds. Ids are made by the examiner on first use (up to a second and a half each);
-the worker keeps them in a small file, since the examiner may not write, under a key that changes with
-catalogue and versions.
+Two nodes with the same id make the same questions and give the same scores, whatever versions they run. The id hashes
+the family, the level's settings, the versions of scorer, grammars and answer rule, and 200 entries from fixed seeds.
+The examiner computes ids at first use (up to 1.5 seconds each). The worker stores them in a small file, since the
+examiner cannot write, under a key that changes with catalogue and versions.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
 from sapo_desktop.tasks.grammars import GRAMMARS_VERSION
 
 PREVIOUS_SECONDS = 30 * 24 * 3600.0
-"""For so long groups under the ids of the catalogue before are accepted."""
+"""How long groups under the previous catalogue's ids are accepted."""
 _MOST_BEFORE = 3
 FINGERPRINT_SEEDS = range(1_000_003, 1_000_003 + 200)
 
@@ -43,8 +42,8 @@ def task_id(family: Family, level: Level, entries: bytes) -> bytes:
 
 
 def fingerprint(entries: Sequence[Mapping[str, Any] | None]) -> bytes:
-    """32 bytes over question and truth of each entry; metadata where no truth is stored; a mark where none
-    was made."""
+    """32 bytes over question and right answer of each entry; the metadata if no right answer is stored, a marker if
+    there is no entry."""
     fields: list[bytes] = [b"sapo/entries/1"]
     for entry in entries:
         if entry is None:
@@ -61,23 +60,24 @@ def _canonical(value: Any) -> bytes:
 
 
 def ids_key(catalogue: Catalogue, library_version: str, our_version: str) -> str:
-    """Hex key under which kept ids are valid: another catalogue or version has another key."""
+    """Hex key under which stored ids are valid; another catalogue or version has another key."""
     rules = f"{library_version} {our_version} {GRAMMARS_VERSION} {ANSWER_RULE}".encode()
     return digest(b"sapo/ids/1", msgspec.json.encode(catalogue), rules).hex()
 
 
 def examiner_fingerprint(library_version: str) -> bytes:
-    """16 bytes that say what makes questions and marks here: two nodes that differ in it may differ in questions."""
+    """16 bytes that identify the code that makes questions and scores here; nodes with different ones may differ in
+    questions."""
     rules = f"{library_version} {GRAMMARS_VERSION} {ANSWER_RULE}".encode()
     return digest(b"sapo/examiner/1", rules)[:16]
 
 
 class _Before(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Ids that other ones took the place of."""
+    """Ids that were replaced by others."""
 
     ids: dict[str, str]
     until: float
-    """Unix time at which they are forgotten."""
+    """Unix time of their expiry."""
 
 
 class _IdsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -88,14 +88,14 @@ class _IdsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def read_ids(path: Path, key: str) -> dict[TaskKey, bytes]:
-    """The kept ids; none where the file is missing, for another key, or damaged (they are then made
-    anew)."""
+    """Read the stored ids; none if the file is missing, has another key, or is damaged (they are then computed
+    again)."""
     kept = _read(path)
     return _decoded(kept.ids) if kept.key == key else {}
 
 
 def read_previous_ids(path: Path, ids: Mapping[TaskKey, bytes], unix_time: float) -> dict[TaskKey, bytes]:
-    """The ids that `ids`, all of the present catalogue, took the place of at most 30 days ago; mostly none."""
+    """The ids that `ids`, all of the current catalogue, replaced within the last 30 days; usually none."""
     for before in reversed(_read(path).before):
         found = _decoded(before.ids)
         if unix_time < before.until and set(found.values()) - set(ids.values()):
@@ -104,8 +104,8 @@ def read_previous_ids(path: Path, ids: Mapping[TaskKey, bytes], unix_time: float
 
 
 def write_ids(path: Path, key: str, ids: Mapping[TaskKey, bytes], unix_time: float) -> None:
-    """Keep ids for the next start, and for 30 days those of another key that lay there, which cannot be computed again.
-    Replaces the file in one step, durably.
+    """Store ids for the next start. Ids under another key are kept for 30 days, because they cannot be computed again.
+    Replaces the file in one durable step.
 
     Raises:
         TaskError: it cannot be read or written.
@@ -113,7 +113,7 @@ def write_ids(path: Path, key: str, ids: Mapping[TaskKey, bytes], unix_time: flo
     kept = _read(path)
     before = [one for one in kept.before if unix_time < one.until]
     if kept.ids and kept.key != key:
-        # A release that changes nothing of the tasks must not push out the ids before the last change.
+        # A release that does not change the tasks must not push out the ids from before the last change.
         before = [one for one in before if one.ids != kept.ids]
         before.append(_Before(ids=kept.ids, until=unix_time + PREVIOUS_SECONDS))
     content = _IdsFile(
@@ -139,7 +139,7 @@ def _read(path: Path) -> _IdsFile:
 
 
 def _decoded(ids: Mapping[str, str]) -> dict[TaskKey, bytes]:
-    """None where one of them is none."""
+    """None if one of them is invalid."""
     try:
         found = {task: bytes.fromhex(text) for task, text in ids.items()}
     except ValueError:

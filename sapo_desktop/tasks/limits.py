@@ -1,19 +1,18 @@
-"""What the examiner's process may not do, as far as the system can forbid it.
+"""The limits of the examiner's process, as far as the system can enforce them.
 
-Answers are hostile, and grammars are the wall; these limits stand behind it. Applied once, after the
-libraries are loaded, to the process itself; each is reported, so that `doctor` shows what holds on this
-machine.
+Answers are hostile; grammars are the first defence, and these limits the second. The process applies them to itself
+once, after the libraries are loaded, and reports each, so that `doctor` shows which are active.
 
-- time: CPU seconds per question and mark by ITIMER_PROF, where the system has it. CPU time and not the wall
-  clock, so that a suspended or starved examiner gives the same marks. The parent's own time limit and kill
-  come on top, and are all there is on Windows.
+- time: CPU seconds per question and score by ITIMER_PROF, if the system has it. CPU time, so that a suspended or
+  starved examiner gives the same scores. The parent's own time limit and kill are additional, and on Windows the
+  only limit.
 - memory: 512 MiB of address space (RLIMIT_AS).
-- writing: RLIMIT_FSIZE 0 (64 MiB where the log is a plain file), few open files.
+- writing: RLIMIT_FSIZE 0 (64 MiB if the log is a plain file), few open files.
 - other processes: RLIMIT_NPROC 0 (not for root).
-- all of it and the network once more by an audit hook, which stops Python code that means no harm to the hook itself.
+- all of these and the network also by an audit hook, which stops Python code that does not attack the hook itself.
 
-Network, writing and starting programs are forbidden below Python before this (system/confinement.py). Not covered:
-on macOS RLIMIT_AS is not enforced; on Windows only the hook holds.
+Before that, network, writing and starting programs are forbidden at system level (system/confinement.py). Not
+covered: macOS does not enforce RLIMIT_AS; on Windows only the hook is active.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ import msgspec
 
 try:
     import resource as _resource
-except ImportError:  # Windows
+except ImportError:  # on Windows
     resource: Any = None
 else:
     resource = _resource
@@ -40,7 +39,7 @@ else:
 MEMORY = 512 * 1024 * 1024
 OPEN_FILES = 64
 LOG_BYTES = 64 * 1024 * 1024
-"""Where the log is a plain file, no file may grow beyond this."""
+"""If the log is a plain file, no file may grow beyond this size."""
 _AGAIN = 0.1
 _PLATFORM: str = sys.platform
 _FORBIDDEN = (
@@ -49,12 +48,12 @@ _FORBIDDEN = (
     *("os.chmod", "os.chown", "shutil.", "ftplib.", "http.", "smtplib.", "urllib.", "webbrowser."),
     *("socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "socket.gethostbyname"),
 )
-"""Beginnings of what Python reports of starting programs, ending them, changing files, and the network."""
+"""Prefixes of Python's audit events for starting and ending programs, changing files, and the network."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Which limits hold in this process: `held`, or the reason why not."""
+    """Which limits are active in this process: `held`, or why not."""
 
     time: str
     memory: str
@@ -64,13 +63,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TimeLimitReached(BaseException):
-    """The CPU time for one question or mark is used up. Not an Exception: libraries swallow those."""
+    """The CPU time for one question or score is used up. Not an Exception, because libraries swallow those."""
 
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeLimitReached after so many CPU-seconds in the block, where the system can (main thread,
-    POSIX)."""
+    """Raise TimeLimitReached after so many CPU-seconds in the block, if the system can (main thread, POSIX)."""
     if not _has_timer():
         yield
         return
@@ -82,7 +80,7 @@ def time_limit(seconds: float) -> Iterator[None]:
         raise TimeLimitReached
 
     before = signal.signal(signal.SIGPROF, stop)
-    # The timer goes on firing: a bare `except:` inside a library may swallow the first.
+    # The timer keeps firing: a bare `except:` inside a library may swallow the first signal.
     signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
     try:
         yield
@@ -122,7 +120,7 @@ def _memory_limit() -> str:
 def _writing_limit() -> str:
     if resource is None:
         return f"not on {_PLATFORM}"
-    # A log that is a plain file would be cut off with everything else.
+    # A log that is a plain file would be limited to 0 as well.
     for stream in (1, 2):
         with contextlib.suppress(OSError):
             if stat.S_ISREG(os.fstat(stream).st_mode):

@@ -1,12 +1,12 @@
-"""Where seeds come from, and which of the questions that a dataset makes under them are set.
+"""Where seeds come from, and which of the questions drawn under them are used.
 
-The rule by which everybody can make anybody's question again. Pure functions of their arguments. Field widths are part
-of the protocol: every field is preceded by its length as four bytes, big endian; slot and index are eight bytes, big
+With these rules, everybody can recreate anybody's question. Pure functions of their arguments. Field widths are part of
+the protocol: every field is preceded by its length as four bytes, big endian; slot and index are eight bytes, big
 endian, unsigned; keys, network and task ids are 32 bytes.
 
-Set is no question without a right answer, and frequent answers less often: where one answer is right too often, saying
-it always earns more than thinking. So a level may name, for such answers, the share of their questions that is kept
-(`keep` in tasks.toml); for a question that is left out the next one under the same seed is taken. Left out: making the
+Questions without a right answer are never used, and frequent answers less often: otherwise always giving the most
+frequent answer would earn more than thinking. A level may state, for such answers, the share of their questions to keep
+(`keep` in tasks.toml). A dropped question is replaced by the next one under the same seed. Left out: making the
 question itself (examiner.py), finding the shares (tests/bench/tasks/cheapest.py).
 """
 
@@ -20,18 +20,18 @@ from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.hashing import digest
 
 SHARED_INDICES = range(64)
-"""For groups that are published: each used once per key, instance, slot and task."""
+"""Indices of groups that are published; each is used once per key, instance, slot and task."""
 FIRST_OWN_INDEX = 64
-"""Questions for own training alone start here."""
+"""Questions for own training only start here."""
 SILO_NETWORK = bytes(32)
-"""Stands in for the network id where there is no network."""
+"""Replaces the network id without a network."""
 
 _LABEL = b"sapo/q/1"
 _LARGEST = 2**64 - 1
 
 
 def silo_key(seed: int) -> bytes:
-    """What stands in for the node's public key in silo, so that `--seed` repeats a run (32 bytes)."""
+    """Replaces the node's public key in silo, so that `--seed` repeats a run (32 bytes)."""
     return digest(b"silo", str(seed).encode("ascii"))
 
 
@@ -48,24 +48,24 @@ def question_seed(*, network: bytes, key: bytes, slot: int, task: bytes, index: 
 
 
 def question_hash(text: str) -> bytes:
-    """The 8 bytes by which a peer with another library version is noticed."""
+    """8 bytes that reveal a peer with another version of the library."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8]
 
 
 MOST_DRAWS = 1000
-"""Questions drawn under one seed before it counts as one without a question."""
+"""Questions drawn under one seed before it counts as having none."""
 COPIED = "copied"
 """Stands in `keep` for every answer that is a number, a variable or a line of the question."""
 _SEED = 2**63 - 1
 
 
 def draw_seed(seed: int, draw: int) -> int:
-    """The dataset's seed (63 bits) for this draw (0, 1, ..) under a question's seed; the first is that seed itself."""
+    """The dataset's seed (63 bits) for this draw (0, 1, ..) under a question's seed; draw 0 uses that seed itself."""
     return seed if draw == 0 else _hashed(b"sapo/draw/1", seed, draw)
 
 
 def is_set(seed: int, draw: int, question: str, right: Collection[str], keep: Mapping[str, float]) -> bool:
-    """Whether the question of this draw is set. `right`: its right answers in canonical form."""
+    """Whether the question of this draw is used. `right`: its right answers in canonical form."""
     if not right:
         return False
     share = min(keep.get(answer, 1.0) for answer in right)

@@ -1,10 +1,10 @@
-"""How an answer in canonical form is scored: by the dataset's own marker where that is safe, else here.
+"""How an answer in canonical form is scored: by the dataset's own scorer if that is safe, else here.
 
-Three datasets keep their own marker; their grammars let nothing through that could fool or break it. All
-others are scored here: their markers evaluate the answer (binary_matrix), give full marks to text after it
-(spell_backward), give up to .99 for merely containing the truth, take whatever follows for a conclusion
-(propositional_logic, which is then solved by copying), or a tenth more or less for the same number
-(decimal_arithmetic). Pure; the dataset's marker is passed in.
+Three datasets keep their own scorer; their grammars let nothing through that could fool or break it. All others are
+scored here, because their scorers evaluate the answer (binary_matrix), give full marks to text after it
+(spell_backward), give up to 0.99 for merely containing the right answer, accept anything that follows as a conclusion
+(propositional_logic, which copying would then solve), or accept a tenth more or less as the same number
+(decimal_arithmetic). Pure; the dataset's scorer is passed in.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def score(
     entry: Entry,
     marker: Callable[[str, dict[str, Any]], float],
 ) -> float:
-    """The score of `answer` (canonical under `grammar`), 0 to 1 if the marker is sound.
+    """The score of `answer` (canonical under `grammar`), 0 to 1 if the scorer is sound.
 
     `marker` is the dataset's own `score_answer`, called for the datasets in `OWN_MARKERS` only.
     """
@@ -51,7 +51,7 @@ def score(
 
 
 def canonical_truth(grammar: str, truth: str) -> str:
-    """The truth in canonical form. base_conversion writes the value 0 as an empty text in most bases."""
+    """The right answer in canonical form. base_conversion writes the value 0 as an empty text in most bases."""
     if grammar == "digits" and truth == "":
         return "0"
     canonical = parse_answer(grammar, truth)
@@ -59,8 +59,8 @@ def canonical_truth(grammar: str, truth: str) -> str:
 
 
 def right_answers(dataset: str, grammar: str, entry: Entry) -> tuple[str, ...]:
-    """The right answers in canonical form: one, or the several that a family has; none where nothing can be said, or
-    not what the dataset says."""
+    """The right answers in canonical form: one, or several in some families; none if it is unknown or the dataset's
+    is wrong."""
     if not is_sound(dataset, entry):
         return ()
     if dataset == "propositional_logic":
@@ -70,30 +70,29 @@ def right_answers(dataset: str, grammar: str, entry: Entry) -> tuple[str, ...]:
 
 
 def is_rounded(answer: str, question: str, digits: int) -> bool:
-    """Whether it is the question's value to so many significant digits, a unit of the last one either way: the
-    dataset's own truth rounds after every step as well."""
+    """Whether it equals the question's value to so many significant digits, plus or minus one unit of the last; the
+    dataset's own answer also rounds after every step."""
     value = exact(question.rsplit("\n", 1)[-1].removesuffix(" = ?"))
     return abs(Fraction(answer) - value) <= last_place(value, digits)
 
 
 def same_letters(answer: str, truth: str) -> float:
-    """1 for the same word, capitals or not; else the share of places that hold the right letter, below
-    1."""
+    """1 for the same word, regardless of case; else the share of positions with the right letter, below 1."""
     left, right = answer.lower(), truth.lower()
     if left == right:
         return 1.0
     return sum(a == b for a, b in zip(left, right, strict=False)) / max(len(left), len(right))
 
 
-# Which questions of a dataset can be answered: those with one right answer, which is the one that the dataset knows.
-# Some generators now and then ask for what is not there: dates that contradict themselves, a number that is missing,
-# a convex polygon with an angle of 200 degrees. Such a question is not set; the next one under its seed takes its
-# place (questions.py). A slow test solves 3,000 questions of every level independently
-# (tests/tasks/examiner/test_soundness.py). Pure, and quick: it runs for every question that is drawn.
+# Which questions of a dataset can be answered: those with exactly one right answer, which is the dataset's. Some
+# generators occasionally ask for something that does not exist: contradictory dates, a missing number, a convex polygon
+# with an angle of 200 degrees. Such a question is replaced by the next one under its seed (questions.py). A slow test
+# solves 3,000 questions of every level independently (tests/tasks/examiner/test_soundness.py). Pure and quick, because
+# it runs for every drawn question.
 
 
 Entry: TypeAlias = Mapping[str, Any]
-"""What a dataset makes: question, answer (None where only metadata tell), metadata."""
+"""A dataset's entry: question, answer (None if only the metadata have it), metadata."""
 
 _DIGITS = re.compile(r"maximum of (\d+) significant digits")
 
@@ -105,7 +104,7 @@ def is_sound(dataset: str, entry: Entry) -> bool:
 
 
 def _divides_evenly(entry: Entry) -> bool:
-    """The dataset divides without remainder, whatever remains: what is asked for is the exact value."""
+    """The dataset divides without remainder even if there is one; the exact value is asked for."""
     try:
         return exact(entry["metadata"]["expression"]) == Fraction(entry["answer"])
     except ZeroDivisionError:
@@ -113,12 +112,12 @@ def _divides_evenly(entry: Entry) -> bool:
 
 
 def _names_its_number(entry: Entry) -> bool:
-    """The value 0 is written as nothing in most bases."""
+    """The value 0 is written as an empty text in most bases."""
     return bool(entry["metadata"]["source_repr"])
 
 
 def _dates_exist(entry: Entry) -> bool:
-    """Questions print one year for both dates. Where only the weekday of January 1 is given, dates after February
+    """Questions print one year for both dates. If only the weekday of January 1 is given, dates after February
     depend on whether it is a leap year."""
     told = entry["metadata"]
     if told["task"] == "weekday_of_date_from_first_date":
@@ -129,7 +128,7 @@ def _dates_exist(entry: Entry) -> bool:
 
 
 def _rounds_to_one_value(entry: Entry) -> bool:
-    """The dataset rounds after every step, which may take the result away from the exact value."""
+    """The dataset rounds after every step, which may change the result."""
     places = _DIGITS.search(entry["question"])
     expression = entry["question"].rsplit("\n", 1)[-1].removesuffix(" = ?")
     value = exact(expression)
@@ -142,13 +141,13 @@ def _in_lowest_terms(entry: Entry) -> bool:
 
 
 def _letter_in_one_case(entry: Entry) -> bool:
-    """Capitals are counted, which the question does not say; and figures are no letters."""
+    """Capitals are counted although the question does not say so, and digits are not letters."""
     letter, text = entry["metadata"]["target_letter"], " ".join(entry["metadata"]["span"])
     return bool(letter.isalpha()) and text.isascii() and letter.upper() not in text
 
 
 def _asks_for_its_unknown(entry: Entry) -> bool:
-    """`(5 - 5) * x` is 0, whatever x is."""
+    """`(5 - 5) * x` is 0 for every x."""
     told = entry["metadata"]
     return told["variable"] in told["equation"]
 

@@ -1,9 +1,8 @@
-"""The examiner as a host service: what can be asked of it, and what it answers.
+"""The examiner as a host service: its requests and replies.
 
-`create()` is called in the examiner's process by worker/hosts/host.py. Tasks go by their local names
-(`gcd/easy`), questions by (task, seed); no request carries a truth or a way of scoring. Limits are laid on
-the process at the first request, when the host has started its threads. Left out: killing and restarting
-it, which is the parent's work.
+worker/hosts/host.py calls `create()` in the examiner's process. Tasks are named locally (`gcd/easy`), questions by
+(task, seed); no request contains a right answer or a scoring rule. Limits apply to the process from the first request
+on, when the host has started its threads. Left out: killing and restarting it, which the parent does.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknow
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of what they hold."""
+    """Base of the parts of messages."""
 
 
 class QuestionRef(Part, frozen=True):
@@ -60,11 +59,11 @@ class MarkAnswers(Message, frozen=True):
 
 
 class GetLimits(Message, frozen=True):
-    """What limits the examiner works under."""
+    """Which limits apply to the examiner."""
 
 
 class TaskIds(Message, frozen=True):
-    """The ids of these tasks; each takes 200 questions to make the first time."""
+    """The ids of these tasks; the first time, each needs 200 questions."""
 
     tasks: list[TaskKey]
 
@@ -90,13 +89,13 @@ ExaminerRequest = SetQuestions | MarkAnswers | GetLimits | TaskIds | HeldOut | G
 
 
 class QuestionsSet(Message, frozen=True):
-    """As many as were asked for; None where a seed has no question (some generators fail on a few)."""
+    """As many as requested; None for a seed without a question (some generators fail on a few)."""
 
     questions: list[Question | None]
 
 
 class Marked(Message, frozen=True):
-    """One row for each question, one mark for each text, in the order they came."""
+    """One row per question, one score per text, in the given order."""
 
     marks: list[list[Mark]]
 
@@ -125,8 +124,8 @@ ExaminerReply = QuestionsSet | Marked | LimitsAre | TaskIdsAre | HeldOutQuestion
 
 
 class Service:
-    """Answers requests with an examiner. `limits`: those of a process that does more than this; None: they are laid on
-    the process at the first request."""
+    """Handles requests with an examiner. `limits`: those of a process that also does other work; None: they are
+    applied to the process at the first request."""
 
     def __init__(self, examiner: Examiner, limits: Limits | None = None) -> None:
         self.versions = {"reasoning_gym": library_version()}
@@ -134,8 +133,7 @@ class Service:
         self._limits = limits
 
     def handle(self, request: ExaminerRequest, progress: Callable[[msgspec.Struct], None]) -> ExaminerReply:
-        """Do what is asked. Raises TaskError for tasks that do not exist; never for anything in an
-        answer."""
+        """Handle a request. Raises TaskError for unknown tasks, never because of an answer's content."""
         if self._limits is None:
             self._limits = apply_limits()
         match request:
@@ -160,7 +158,7 @@ class Service:
                 return TruthIs(text=self._examiner.truth(task, seed))
 
     def _question(self, item: QuestionRef) -> Question | None:
-        # A task that does not exist is an error, a seed without a question is not.
+        # An unknown task is an error, a seed without a question is not.
         self._examiner.catalogue.find(item.task)
         try:
             return self._examiner.question(item.task, item.seed)
@@ -169,8 +167,8 @@ class Service:
 
 
 def create() -> Service:
-    """The service over the catalogue that was handed over, else the shipped one, for this process alone. Raises
-    TaskError where it may not run."""
+    """The service for the catalogue passed to this process, else the shipped one. Raises TaskError if it must not
+    run."""
     require_fixed_hashing()
     load_library()
     return Service(Examiner(handed_over() or load_catalogue(resource("tasks.toml"))))

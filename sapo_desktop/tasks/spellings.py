@@ -1,8 +1,8 @@
-"""The usual ways to write one answer: what a grammar may read past, and what it may write back.
+"""The usual ways to write an answer: what a grammar may ignore, and how it may be written.
 
-A right answer is right in bold, in `\\boxed{}`, with a period at its end, as `x = 3`, with thousands separators, with a
-typeset minus, without the zero before the point, and with its unit. Grammars (grammars.py) read an answer as it stands
-first, and bare only if that fails. Pure and linear in the bounded input. Left out: other words for an answer.
+A right answer may be in bold, in `\boxed{}`, end with a period, read `x = 3`, have thousands separators, a typographic
+minus, no zero before the point, or a unit. Grammars (grammars.py) first parse an answer as it is, and without these
+only if that fails. Pure and linear in the bounded input. Left out: other words for an answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NUMBER = re.compile(
 
 
 def undressed(grammar: str, text: str) -> str:
-    """The answer without what is usually written around it. `grammar`: the name of the one that reads it."""
+    """The answer without its usual wrapping. `grammar`: the name of the one that will parse it."""
     for _ in range(_LAYERS):
         before = text
         text = text.strip()
@@ -110,7 +110,7 @@ SPELLINGS: Mapping[str, Callable[[str], list[str]]] = MappingProxyType(
 
 
 def spelled(grammar: str, canonical: str, written: str) -> str:
-    """An answer as it was written, if that is a usual way to write its canonical form; else that form. Where a question
-    asks for `\\frac{1}{4}`, that is what a model writes, and `1/4` it hardly ever would."""
+    """An answer as written, if that is a usual way to write its canonical form; else that form. If a question asks
+    for `\frac{1}{4}`, a model writes that and hardly ever `1/4`."""
     written = written.strip()
     return written if grammar in SPELLINGS and written in SPELLINGS[grammar](canonical) else canonical

@@ -1,9 +1,8 @@
 """How the answers of a file are meant: as numbers of one kind, or as words.
 
-`0,125` is an eighth in Berlin and nothing in Boston, `1,125` is a number in both and not the same one, `01067` is a
-postcode or a number. A file whose answers are all numbers of one kind, in one reading alone, is read that way. Where
-two readings differ, where a zero or plus would be lost, and where a few answers are not of the kind of all others, its
-owner is asked.
+`0,125` is an eighth in Berlin and not a number in Boston; `1,125` is a different number in each; `01067` is a postcode
+or a number. If all answers of a file are numbers under exactly one reading, that reading is used. The owner is asked if
+two readings differ, if a zero or plus would be lost, or if a few answers do not fit the kind of all others.
 """
 
 from __future__ import annotations
@@ -23,25 +22,26 @@ WORDS = "words"
 GRAMMARS: Mapping[str, str] = MappingProxyType(
     {"whole": "integer", "decimal": "decimal", "decimal-comma": "decimal_comma", "fractions": "ratio", WORDS: "text"}
 )
-"""Each way to read answers and its grammar. Of those that read a file alike the first is taken."""
+"""Each way to read answers and its grammar. Of those that read a file equally, the first is used."""
 SHOWN = 3
-"""Rows that show how a file was read."""
+"""Number of rows shown as examples of a reading."""
 _MOST_NAMED = 3
 _MOSTLY = 0.5
-"""Where at least so many answers are numbers of one kind, the others are taken for mistakes until their owner says."""
+"""If at least this share of answers are numbers of one kind, the others are treated as mistakes until the owner
+decides."""
 
 _GAPS = re.compile("([+-]?[1-9][0-9]{0,2})(?:([ '\N{RIGHT SINGLE QUOTATION MARK}])[0-9]{3})(?:\\2[0-9]{3})*(?![0-9])")
 _GROUPED = re.compile(r"([+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+)(\.[0-9]+)?")
 _DOTTED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]+)?")
 _LOST = re.compile(r"\+.*|-?0[0-9].*|.*/ ?0[0-9]+")
-"""Numbers whose plus or first zero a number does not keep."""
+"""Numbers whose plus or leading zero would be lost."""
 _MISSING = re.compile(r"nan|NaN|NAN|null|NULL|[nN]/[aA]|[+-]?(?:inf|Inf|INF|Infinity|infinity)|[+-]?[0-9]+ ?/ ?0+")
-"""What other programs write where there is no value, and quotients that have none."""
+"""What other programs write for missing and undefined values."""
 _ERROR = re.compile(r"#(?:\w[\w/]*[!?]|N/A|NV|GETTING_DATA|#+)")
-"""What spreadsheets show in place of a value."""
+"""What spreadsheets show for an error."""
 
 _CUT = re.compile(r"[0-9][.,][0-9]{1,5}E\+(?:0[6-9]|[1-9][0-9])")
-"""A long number as a spreadsheet shows it."""
+"""A long number as a spreadsheet abbreviates it."""
 _WITH_UNIT = re.compile(r"[-+]?[€$£¥]? ?[-+]?[0-9][0-9.,' ]* ?(?:[%€$£¥°]|[^\W\d]{1,4}[²³]?)?")
 
 
@@ -54,11 +54,11 @@ class Reading(NamedTuple):
 
 
 def read_answers(file: str, rows: Sequence[Row], kind: str = "") -> Reading:
-    """The answers of these rows. `kind`: what their owner chose; empty: found out.
+    """Read the answers of these rows. `kind`: the owner's choice; empty: detect it.
 
     Raises:
-        Undecided: they can be read in several ways, or mostly in one.
-        TaskError: one cannot be read in the chosen way, with its line.
+        Undecided: there are several readings, or one that mostly fits.
+        TaskError: an answer cannot be read in the chosen way, with its line.
     """
     for row in rows:
         if _ERROR.fullmatch(row.answer):
@@ -88,7 +88,7 @@ def read_answers(file: str, rows: Sequence[Row], kind: str = "") -> Reading:
 
 
 def read_as(kind: str, written: str) -> str | None:
-    """The canonical form of one answer under this way of reading, or None."""
+    """The canonical form of one answer under this reading, or None."""
     if kind == WORDS:
         return parse_exactly("text", written)
     plain = written.replace("\N{MINUS SIGN}", "-")
@@ -107,13 +107,13 @@ def read_as(kind: str, written: str) -> str | None:
 
 
 def examples(rows: Sequence[Row], reading: Reading) -> list[tuple[str, str]]:
-    """Up to three answers as they were written and as they are read, those that changed first."""
+    """Up to three answers as written and as read, changed ones first."""
     pairs = dict.fromkeys((row.answer, answer) for row, answer in zip(rows, reading.answers, strict=True))
     return sorted(pairs, key=lambda pair: pair[0] == pair[1])[:SHOWN]
 
 
 def notes(rows: Sequence[Row], reading: Reading) -> list[Text]:
-    """What the owner of the file may not expect of this reading."""
+    """What may surprise the owner of the file about this reading."""
     cut = next((row for row in rows if _CUT.fullmatch(row.answer)), None)
     if cut is not None:
         return [
@@ -151,7 +151,7 @@ def _chosen(file: str, rows: Sequence[Row], kind: str) -> Reading:
 
 
 def _look_for_mistakes(file: str, rows: Sequence[Row], parsed: Mapping[str, Sequence[str | None]]) -> None:
-    """Raises Undecided where most answers are numbers of one kind, and a few are not."""
+    """Raise Undecided if most answers are numbers of one kind, and a few are not."""
     counts = {name: len(found) - found.count(None) for name, found in parsed.items()}
     best = max(counts, key=counts.__getitem__)
     if counts[best] < _MOSTLY * len(rows):
@@ -168,7 +168,7 @@ def _look_for_mistakes(file: str, rows: Sequence[Row], parsed: Mapping[str, Sequ
 
 
 def _offer_words(file: str, rows: Sequence[Row], others: Sequence[Row], why: Text) -> NoReturn:
-    """Raises Undecided, which names these rows."""
+    """Raise Undecided, which names these rows."""
     lines = ", ".join(str(row.line) for row in others[:_MOST_NAMED]) + ", ..." * (len(others) > _MOST_NAMED)
     question = sentence(
         "{file}, line {lines}: {why}. Correct the file, or let all answers be read as words and "
@@ -181,7 +181,7 @@ def _offer_words(file: str, rows: Sequence[Row], others: Sequence[Row], why: Tex
 
 
 def _ask(file: str, rows: Sequence[Row], kinds: Sequence[str]) -> NoReturn:
-    """Raises Undecided with these ways to read the answers, shown on the rows that they read differently."""
+    """Raise Undecided with these readings, shown on rows that they read differently."""
     read = [[read_as(kind, row.answer) for kind in kinds] for row in rows]
     telling = [row for row, ways in zip(rows, read, strict=True) if len(set(ways)) > 1]
     question = sentence("{file}: its answers can be read in several ways. Choose the right one.", file=file)

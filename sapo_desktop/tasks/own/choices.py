@@ -1,4 +1,4 @@
-"""What the owner of a file is asked, where it can be read in several ways."""
+"""The question to the owner of a file that can be read in several ways."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sapo_desktop.core.sentences import Text, sentence
 
 
 class Choice(NamedTuple):
-    """One of several ways to read a file. `value`: what to give for it; `first`: some rows read that way."""
+    """One of several ways to read a file. `value`: the option's value; `first`: examples of rows read that way."""
 
     value: str
     label: Text
@@ -19,8 +19,8 @@ class Choice(NamedTuple):
 
 
 class Undecided(TaskError):
-    """A file that can be read in several ways, or only in one that its owner should know of. `question`: what to ask
-    where the choices are shown; `asked`: the part of How that decides it."""
+    """A file with several readings, or with only one that its owner should confirm. `question`: the text above the
+    choices; `asked`: the field of How that decides."""
 
     def __init__(self, file: str, question: Text, asked: Literal["answers", "encoding"], choices: list[Choice]) -> None:
         text = sentence(
@@ -37,5 +37,5 @@ class Undecided(TaskError):
 
 
 def in_words(pairs: Sequence[tuple[str, str]]) -> str:
-    """What is written and how it is read: `0,250 → 0,25; 7`."""
+    """Text as written and as read: `0,250 → 0,25; 7`."""
     return "; ".join(shortened(a, 60) if b in (a, "") else f"{shortened(a, 60)} → {shortened(b, 60)}" for a, b in pairs)

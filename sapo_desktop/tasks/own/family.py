@@ -1,6 +1,6 @@
-"""A file of questions and answers becomes a family: its rows are checked, and one of them is set aside to be shown.
+"""Turns a file of questions and answers into a family: rows are checked, and one is reserved as an example.
 
-Which rows are held out is split.py's rule.
+split.py decides which rows are held out.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ MOST_ROWS = 100_000
 MOST_QUESTION = 2000
 """Characters."""
 LEAST_ROWS = 16
-"""Of a level, that may be trained on."""
+"""Minimum number of a level's rows that can be trained on."""
 MOST_COMMON = 0.2
-"""Share of a level's rows that one answer may be right for, where its groups are to travel."""
+"""Maximum share of a level's rows with the same answer, if its groups are to be shared."""
 
 
 class How(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the owner of a file chose, where it can be read in several ways; empty: found out."""
+    """What the owner of a file chose, if it can be read in several ways; empty: detect it."""
 
     answers: str = ""
     """One of answers.GRAMMARS."""
     encoding: str = ""
-    """A name that Python knows."""
+    """A name of a codec in Python."""
 
 
 class OwnFile(NamedTuple):
-    """A file that was read. `rows`: without those that say the same again, as many as `reading` has answers."""
+    """A file that was read. `rows`: without duplicates, as many as `reading` has answers."""
 
     family: Family
     table: Table
@@ -55,7 +55,7 @@ class OwnFile(NamedTuple):
 
 
 class Rows:
-    """The questions of one level, as the examiner uses a dataset: item 0 is the one of `seed`."""
+    """The questions of one level in the form of a dataset: item 0 is the one of `seed`."""
 
     def __init__(self, level: Level) -> None:
         self.seed = 0
@@ -66,17 +66,17 @@ class Rows:
         return {"question": question, "answer": answer, "metadata": {}}
 
     def score_answer(self, answer: str, entry: Mapping[str, Any]) -> float:
-        """1 for the answer of the row, capitals or not, in bold or with a period; both in canonical form."""
+        """1 if it matches the row's answer regardless of case, bold type or period; both in canonical form."""
         given, right = (undressed("text", text).casefold() for text in (answer, str(entry["answer"])))
         return float(given == right)
 
 
 def parse_file(file: str, content: bytes, taken: Collection[str], how: How | None = None) -> OwnFile:
-    """The family that the content of a file is. `file`: its name; `taken`: names that the family may not have.
+    """Parse the content of a file into a family. `file`: its name; `taken`: names that are not available.
 
     Raises:
         Undecided: it can be read in several ways, and `how` chooses none.
-        TaskError: it is no family, with the line.
+        TaskError: it is not a family, with the line.
     """
     how = how or How()
     name = PurePath(file).stem
@@ -89,7 +89,7 @@ def parse_file(file: str, content: bytes, taken: Collection[str], how: How | Non
 
 
 def held_out_counts(family: str, questions: Collection[str]) -> tuple[int, int]:
-    """How many of the questions are never trained on: those for validation, and those for the test."""
+    """How many of the questions are never trained on: for validation, and for test."""
     contents = [canonical(family, question) for question in questions if held_out_side(family, question)]
     parts = Counter(map(part_of, contents))
     return parts["validation"], parts["test"]
@@ -105,7 +105,7 @@ def _check_name(file: str, name: str, taken: Collection[str]) -> None:
 
 
 def _checked(file: str, name: str, rows: Sequence[Row]) -> list[Row]:
-    """The rows, each question once. Raises TaskError for the first that cannot be used."""
+    """The rows, each question once. Raises TaskError for the first unusable one."""
     seen: dict[str, Row] = {}
     for row in rows:
         _check_row(file, row)
@@ -137,7 +137,7 @@ def _check_row(file: str, row: Row) -> None:
             most=MOST_QUESTION,
         )
         unfit(file, wrong, row.line)
-    # A tag in it would be read as its end.
+    # A tag in it would end the answer.
     if any(sign in row.answer for sign in (OPEN, CLOSE, "\n")) or len(row.answer) > MAX_TEXT:
         wrong = sentence("the answer must have at most {most} characters on one line, without tags", most=MAX_TEXT)
         unfit(file, wrong, row.line)
@@ -149,12 +149,12 @@ def _check_row(file: str, row: Row) -> None:
 
 
 def _check_counts(file: str, name: str, rows: Sequence[Row]) -> None:
-    """Raises TaskError where there are too few to learn from or to score with."""
+    """Raise TaskError if there are too few to learn from or to score with."""
     by_level = Counter(row.level for row in rows)
     if PLAYED[0] not in by_level:
         unfit(file, sentence("it has no questions at the level easy, with which every family begins"))
     trained = Counter(row.level for row in rows if not held_out_side(name, row.question))
-    trained[PLAYED[0]] -= 1  # it is shown
+    trained[PLAYED[0]] -= 1  # one is the example
     for level in (level for level in PLAYED if level in by_level and trained[level] < LEAST_ROWS):
         few = sentence(
             "the level {level} has {count} questions for training, without those held out or shown as "
@@ -197,13 +197,13 @@ def _family(name: str, rows: Sequence[Row], reading: Reading) -> Family:
 
 
 def _shown(name: str, pairs: Sequence[Example]) -> Example:
-    """The shortest pair that is not held out: the same wherever the level has the same rows."""
+    """The shortest pair that is not held out; the same for all files with the same rows at this level."""
     trained = [pair for pair in pairs if not held_out_side(name, pair.question)]
     return min(trained, key=lambda pair: (len(pair.question) + len(pair.answer), pair))
 
 
 def _level(name: str, pairs: Sequence[Example]) -> Level:
-    """In the order of the questions, so that the same rows are the same task however a program saved them."""
+    """Ordered by question, so that the same rows are the same task, however a program saved them."""
     rows = tuple(sorted(pairs))
     ((_, most_common),) = Counter(answer.casefold() for _, answer in rows).most_common(1)
     return Level(

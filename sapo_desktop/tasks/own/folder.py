@@ -1,4 +1,4 @@
-"""The folder of own tasks: its files are read for a node, written for one, and passed to the examiner's process."""
+"""The folder of own tasks: reads its files for a node, writes new ones, and passes them to the examiner's process."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from sapo_desktop.tasks.own.table import SUFFIXES
 MOST_FILES = 16
 MOST_BYTES = 16_000_000
 MOST_TOGETHER = 32_000_000
-"""Bytes of all files: the examiner holds them in memory."""
+"""Maximum bytes of all files, because the examiner keeps them in memory."""
 HANDED_OVER = "SAPO_CATALOGUE"
-"""Environment variable of an examiner: the file with the catalogue that it works by."""
+"""Environment variable of an examiner: the file with its catalogue."""
 _MOST_HANDED_OVER = 100_000_000
 
 
 def load_tasks(folder: Path) -> Catalogue:
-    """The shipped catalogue with the own families of that folder; those that cannot be used are left out with the
-    reason. Raises TaskError for the shipped one alone."""
+    """The shipped catalogue with the own families of that folder; unusable ones are left out with the reason. Raises
+    TaskError only for the shipped one."""
     shipped = load_catalogue(resource("tasks.toml"))
     taken = {family.name for family in shipped.families}
     own: list[Family] = []
@@ -53,13 +53,13 @@ def load_tasks(folder: Path) -> Catalogue:
 
 
 def own_files(folder: Path) -> list[Path]:
-    """The files of own tasks in the folder, by name."""
+    """The files in the folder, by name."""
     files = [path for suffix in SUFFIXES for path in folder.glob(f"*{suffix}")]
     return sorted(path for path in files if not path.name.startswith("."))
 
 
 def read_file(path: Path) -> bytes:
-    """The content of a file that is to be an own family. Raises TaskError."""
+    """The content of a file for an own family. Raises TaskError."""
     try:
         _check_size(path.name, path.stat().st_size)
         return read_bytes(path, MOST_BYTES)
@@ -72,8 +72,8 @@ def read_file(path: Path) -> bytes:
 
 
 def as_kept(read: OwnFile) -> bytes:
-    """The content of the copy that is kept: the rows as they were written, and in the header how they are read. Raises
-    TaskError where it is too large."""
+    """The content of the stored copy: the rows as written, with a header that says how to read them. Raises
+    TaskError if it is too large."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["question", f"answer:{read.reading.kind}", "level"])
@@ -84,7 +84,7 @@ def as_kept(read: OwnFile) -> bytes:
 
 
 def check_together(name: str, content: bytes, folder: Path) -> None:
-    """Raises TaskError where the folder has no room for one more family of this name."""
+    """Raise TaskError if the folder has no room for another family of this name."""
     others = [path for path in own_files(folder) if path.stem.lower() != name.lower()]
     if len(others) >= MOST_FILES:
         raise TaskError("There are {count} own families, which is the maximum. Remove one.", count=MOST_FILES)
@@ -108,8 +108,8 @@ def _check_size(file: str, size: int) -> None:
 
 
 def hand_over(catalogue: Catalogue, path: Path) -> dict[str, str]:
-    """The environment in which an examiner works by this very catalogue, which is written to `path`; nothing where the
-    shipped one says it all. Raises TaskError."""
+    """The environment that makes an examiner use this catalogue, which is written to `path`; empty for the shipped
+    one. Raises TaskError."""
     if not catalogue.own:
         return {}
     try:
@@ -124,7 +124,7 @@ def hand_over(catalogue: Catalogue, path: Path) -> dict[str, str]:
 
 
 def handed_over() -> Catalogue | None:
-    """The catalogue that this process was given; None where there is none. Raises TaskError."""
+    """The catalogue that was passed to this process; None if there is none. Raises TaskError."""
     path = os.environ.get(HANDED_OVER)
     if not path:
         return None

@@ -1,6 +1,6 @@
-"""The rows of a file of questions and answers: CSV or TSV as spreadsheets write it, or JSON lines.
+"""The rows of a file of questions and answers: CSV or TSV from a spreadsheet, or JSON lines.
 
-Which characters the bytes are and what separates the columns is found out here; what cannot be known is asked.
+Encoding and delimiter are detected; if that is impossible, the owner is asked.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _MARKS = (
     *((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32")),
     *((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")),
 )
-"""A mark of UTF-16 begins that of UTF-32."""
+"""Byte order marks. UTF-16's is the beginning of UTF-32's."""
 _OLDER = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "mac_roman", "cp850", "cp932", "gb18030", "cp949", "big5"]
-"""What spreadsheets wrote before UTF-8."""
+"""Encodings that spreadsheets used before UTF-8."""
 _WESTERN = _OLDER[0]
 _MOST_ENCODINGS = 4
 _LOOKED_AT = 200_000
-"""Bytes that encodings are compared on."""
+"""Bytes used to compare encodings."""
 _CONTAINERS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""The first bytes of workbooks."""
+"""The first bytes of workbook files."""
 
 
 class Row(NamedTuple):
-    """One row as it was written, without the spaces around its cells. `line`: its first in the file."""
+    """One row as written, without spaces around its cells. `line`: its first line in the file."""
 
     line: int
     level: str
@@ -46,21 +46,21 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """What a file holds. `declared`: how its header says that answers are read, or empty."""
+    """The content of a file. `declared`: how its header says that answers are read, or empty."""
 
     rows: list[Row]
     encoding: str
     declared: str
     ignored: list[str]
-    """Columns that nothing is made of."""
+    """Columns that are not used."""
 
 
 def read_table(file: str, content: bytes, encoding: str = "") -> Table:
-    """The rows of `file`, which is its name. `encoding`: the one that its owner chose.
+    """Read the rows of `file`, which is its name. `encoding`: the owner's choice.
 
     Raises:
-        Undecided: it may be in several encodings.
-        TaskError: it is no table, with the line.
+        Undecided: several encodings are possible.
+        TaskError: it is not a table, with the line.
     """
     if content.startswith(_CONTAINERS):
         unfit(file, sentence("it is a workbook: save it as CSV in your spreadsheet program"))
@@ -71,14 +71,14 @@ def read_table(file: str, content: bytes, encoding: str = "") -> Table:
 
 
 def unfit(file: str, reason: Text, line: int | None = None) -> NoReturn:
-    """Raises the TaskError that says why a file is no family."""
+    """Raise the TaskError that says why a file is not a family."""
     if line is None:
         raise TaskError("{file}: {reason}.", file=file, reason=reason)
     raise TaskError("{file}, line {line}: {reason}.", file=file, line=str(line), reason=reason)
 
 
 def _decoded(file: str, content: bytes, encoding: str) -> tuple[str, str]:
-    """The text, and the encoding that it was in."""
+    """The text and its encoding."""
     if not encoding:
         mark = next((name for mark, name in _MARKS if content.startswith(mark)), None)
         encoding = mark or _unmarked(file, content)
@@ -100,7 +100,7 @@ def _decoded(file: str, content: bytes, encoding: str) -> tuple[str, str]:
 
 
 def _unmarked(file: str, content: bytes) -> str:
-    """The encoding of bytes that do not name it. Raises Undecided."""
+    """The encoding of bytes without a mark. Raises Undecided."""
     start = content[:_LOOKED_AT]
     if start.count(0) > len(start) // 4:  # every other byte of western text in UTF-16
         return "utf-16-le" if start[1::2].count(0) > start[::2].count(0) else "utf-16-be"
@@ -112,7 +112,7 @@ def _unmarked(file: str, content: bytes) -> str:
 
 
 def _older(file: str, content: bytes, at: int) -> str:
-    """The one encoding in which the bytes are a plausible text; where there are several, their owner knows."""
+    """The one encoding that gives a plausible text; if there are several, the owner knows."""
     names = [match.encoding for match in from_bytes(content[:_LOOKED_AT], cp_isolation=_OLDER)]
     by_text: dict[str, str] = {}
     for name in [_WESTERN, *names]:
@@ -144,7 +144,7 @@ def _csv_table(file: str, text: str, encoding: str) -> Table:
     before = 0
     delimiters = ",;\t|"
     first = io.StringIO(text, newline=None).readline().strip()
-    if first.lower().startswith("sep=") and len(first) <= 5:  # how Excel names the delimiter
+    if first.lower().startswith("sep=") and len(first) <= 5:  # Excel's way to name the delimiter
         delimiters, before = first[4:] or "\t", 1
         text = text.partition("\n")[2]
     for delimiter in delimiters:
@@ -167,7 +167,7 @@ def _csv_table(file: str, text: str, encoding: str) -> Table:
 
 
 def _named(text: str, delimiter: str) -> list[str]:
-    """The names of the columns, were this what separates them."""
+    """The names of the columns, if this is the delimiter."""
     header = io.StringIO(text, newline=None).readline().rstrip("\n")
     try:
         names = next(csv.reader([header], delimiter=delimiter), [])
@@ -226,7 +226,7 @@ def _json_rows(file: str, text: str) -> Iterator[Row]:
 
 
 def _row(line: int, level: str, question: str, answer: str) -> Row:
-    """Line ends and spaces as everywhere: no-break spaces and their like are spaces."""
+    """The row with uniform line ends and spaces, including no-break spaces."""
     clean = [_spaces(cell.replace("\r\n", "\n").replace("\r", "\n")).strip() for cell in (question, answer)]
     return Row(line, level.strip().lower() or PLAYED[0], *clean)
 
