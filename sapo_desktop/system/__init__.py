@@ -1,1 +1,1 @@
-"""The machine below us: folders, processes, hardware. Platform differences end here."""
+"""The computer: folders, processes, hardware. All platform differences are here."""

@@ -1,4 +1,4 @@
-"""Settings whose value is beyond this computer: more threads than cores, more memory than there is, no such card."""
+"""Settings whose value exceeds this computer: more threads than cores, more memory than installed, a missing card."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sapo_desktop.system.presence.sensors import degrees
 
 
 def beyond(settings: Settings, keys: Collection[str]) -> dict[str, Text]:
-    """Why, for those of these settings that this computer cannot keep."""
+    """The reason for each of these settings that this computer cannot keep."""
     found: dict[str, Text] = {}
     cores = usable_cores()
     if "threads" in keys and settings.threads > cores:
@@ -33,7 +33,7 @@ def beyond(settings: Settings, keys: Collection[str]) -> dict[str, Text]:
 
 
 def idle_limits(settings: Settings, keys: Collection[str], places: Path) -> list[Text]:
-    """What to say of those of these settings that limit nothing here. `places`: where node and models are kept."""
+    """A remark for each of these settings that limits nothing here. `places`: where node and models are stored."""
     card = max((one.memory for one in gpus()), default=0) if "card_memory_most" in keys else 0
     disk = psutil.disk_usage(str(existing(places))).total if "disk_gigabytes" in keys else 0
     said: list[Text] = [

@@ -1,4 +1,4 @@
-"""Waiting for others: a service, a display, a library that may never answer, each for some seconds at most."""
+"""Calls with a time limit: to a service, a display, or a library that may never answer."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Answer = TypeVar("Answer")
 
 
 def begun(work: Callable[[], Answer]) -> Future[Answer]:
-    """Have it done on a thread of its own, which ends with the process at the latest."""
+    """Run it on a separate thread, which ends with the process at the latest."""
     future: Future[Answer] = Future()
-    future.set_running_or_notify_cancel()  # nobody cancels what a thread does
+    future.set_running_or_notify_cancel()  # a thread's work cannot be cancelled
 
     def do() -> None:
         try:
@@ -26,5 +26,5 @@ def begun(work: Callable[[], Answer]) -> Future[Answer]:
 
 
 def within(seconds: float, work: Callable[[], Answer]) -> Answer:
-    """What `work` returns or raises. Raises TimeoutError where that takes longer; the work is left to itself then."""
+    """Return or raise what `work` does. Raises TimeoutError if that takes longer; the work is then abandoned."""
     return begun(work).result(seconds)

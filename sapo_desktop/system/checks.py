@@ -1,7 +1,7 @@
-"""What `doctor` looks at on this computer: one check each, with what to do where something is not as it should be.
+"""The checks of `doctor` on this computer, each with advice if something is wrong.
 
-Nothing is sent anywhere for it. Each check is decided from what was seen; `computer_checks` does the looking. What the
-running node has to say (its links, its port, its peers' clocks) is in worker/control/handlers/checks.py.
+Nothing is sent anywhere. `computer_checks` collects facts, and each check judges them. What the running node reports
+(links, port, peers' clocks) is in worker/control/handlers/checks.py.
 """
 
 from __future__ import annotations
@@ -53,23 +53,23 @@ DISTRIBUTIONS = (
     *("socksio", "segno", "PySide6-Essentials"),
     *(("nvidia-ml-py",) if sys.platform != "darwin" else ()),
 )
-"""What a node needs beside what learns (torch and peft), which may come later as the engine pack."""
+"""What a node needs besides torch and peft, which may come later as the engine pack."""
 _SET_UP_AGAIN = "Set SAPO Desktop up again: the installer, or `python3 installers/bootstrap.py setup` in a clone."
 _FIRST_RELEASE = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 _CLOCK_ERROR = 600.0
-"""Seconds that a file may seem to come from the future: shared folders have clocks of their own."""
+"""Seconds by which a file may seem to come from the future, because shared folders have their own clocks."""
 SET_CLOCK = "Let the system set its clock from the network (its date and time settings)."
 _NEEDED_DISK, _COMFORTABLE_DISK = 500_000_000, 2_000_000_000
-"""Bytes: checkpoints and history of the starter for weeks; what downloads leave free."""
+"""Bytes: weeks of checkpoints and history of the starter; the space that downloads leave free."""
 _NEEDED_MEMORY = 600_000_000
-"""Bytes that a node of the starter takes, all its processes together."""
+"""Bytes needed by a node with the starter, all processes together."""
 _NVIDIA = "0x10de"
 
 
 def computer_checks(
     folder: DataFolder, written: float, models: Path, settings: Settings, standing: Standing
 ) -> list[Check]:
-    """All of a node. `written`: see `last_written`; `models`: where models are kept; `standing`: what is known of newer
+    """All checks of a node. `written`: see `last_written`; `models`: the models folder; `standing`: known newer
     versions."""
     here = probe(existing(folder.root))
     no_window = why_no_window()
@@ -90,7 +90,7 @@ def computer_checks(
 
 
 def relay_checks(folder: DataFolder, written: float, standing: Standing) -> list[Check]:
-    """All of a relay, which neither learns nor shows anything."""
+    """All checks of a relay, which neither learns nor shows anything."""
     return [
         versions(standing),
         libraries({name: _version(name) for name in OF_A_RELAY}),
@@ -100,7 +100,7 @@ def relay_checks(folder: DataFolder, written: float, standing: Standing) -> list
 
 
 def last_written(folder: DataFolder) -> float:
-    """Unix time at which a node last wrote there, 0 where none did. To be asked before one is started, which writes."""
+    """Unix time of a node's last write there, 0 if there was none. Call this before starting one, which writes."""
     times = [path.stat().st_mtime for path in (folder.history, folder.log("worker")) if path.exists()]
     return max(times, default=0.0)
 
@@ -117,7 +117,7 @@ def _shared_checks(folder: DataFolder, written: float) -> list[Check]:
 
 
 def versions(standing: Standing) -> Check:
-    """This program's and Python's, and what is known of newer ones."""
+    """The versions of this program and Python, and known newer ones."""
     here = f"SAPO Desktop {__version__}, Python {platform.python_version()}. {standing.text}"
     if standing.state in ("urgent", "newer"):
         advice = "Download it from the app's page (sapo-desktop updates), stop the node, and install it."
@@ -126,7 +126,7 @@ def versions(standing: Standing) -> Check:
 
 
 def libraries(installed: Mapping[str, str | None]) -> Check:
-    """`installed`: version by name; None where a library is not there."""
+    """`installed`: version by name; None if a library is missing."""
     missing = [name for name, version in installed.items() if version is None]
     if missing:
         return Check("libraries", "bad", f"Not installed: {', '.join(missing)}.", _SET_UP_AGAIN)
@@ -134,8 +134,8 @@ def libraries(installed: Mapping[str, str | None]) -> Check:
 
 
 def engine_pack(*, can_learn: bool, by_installer: bool, other: str | None = None) -> Check:
-    """`by_installer`: the program was installed by one, so what learns comes later; `other`: the kind of pack that fits
-    better than the one that is here."""
+    """`by_installer`: an installer set up the program, so the engine pack comes later. `other`: the kind of pack
+    that fits better than the installed one."""
     if can_learn and other is not None:
         return Check(
             "engine pack",
@@ -166,14 +166,14 @@ def _version(name: str) -> str | None:
 
 
 def display(why_not: str) -> Check:
-    """`why_not`: there can be a window; empty where there can."""
+    """`why_not`: why no window can open; empty if it can."""
     if why_not:
         return Check("display", "limited", why_not, f"{TERMINAL}.")
     return Check("display", "good", "A window can be opened.")
 
 
 def tray(no_window: bool, there: bool) -> Check:
-    """`there`: somebody shows icons."""
+    """`there`: whether something shows tray icons."""
     if no_window:
         return Check("tray", "limited", "Without a window there is no tray icon.", f"{TERMINAL}.")
     if there:
@@ -194,7 +194,7 @@ def _has_tray() -> bool:
         if bus.get_property("SESSION", watcher, "/StatusNotifierWatcher", watcher, "IsStatusNotifierHostRegistered"):
             return True
     except SapoError:
-        pass  # older desktops have the tray of X11
+        pass  # older desktops use the tray of X11
     try:
         return x11.has_tray(os.environ.get("DISPLAY", ""))
     except OSError:
@@ -202,8 +202,8 @@ def _has_tray() -> bool:
 
 
 def keyring(found: str, error: str = "", *, in_file: bool = False) -> Check:
-    """`found`: what keeps secrets here, empty where nothing does; `error`: that it does not open, and why; `in_file`:
-    this node's identity is behind a passphrase."""
+    """`found`: the store for secrets here, empty if there is none. `error`: why it does not open. `in_file`: this
+    node's identity is protected by a passphrase."""
     if in_file:
         return Check("keyring", "good", "None is used: the identity is in a file protected by a passphrase.")
     if not found:
@@ -224,7 +224,7 @@ def keyring(found: str, error: str = "", *, in_file: bool = False) -> Check:
 
 
 def _look_at_keyring(*, in_file: bool = False) -> Check:
-    """Read what nobody ever wrote. A keyring that waits for a person to unlock it is not waited for."""
+    """Read an entry that was never written. A keyring that asks a person to unlock it is not waited for."""
     if in_file:
         return keyring("", in_file=True)
     try:
@@ -241,7 +241,7 @@ def _look_at_keyring(*, in_file: bool = False) -> Check:
 
 
 def ports(error: str) -> Check:
-    """`error`: why no port can be opened on this computer for itself; empty where one can."""
+    """`error`: why no local port can be opened; empty if one can."""
     if error:
         return Check(
             "ports",
@@ -261,8 +261,8 @@ def _loopback_error() -> str:
 
 
 def clock(now: float, written: float, synchronised: bool | None) -> Check:
-    """`now`: Unix time; `written`: when the node last wrote, 0: never; `synchronised`: whether the system says that its
-    clock was set from the network, None: it does not say."""
+    """`now`: Unix time. `written`: when the node last wrote, 0: never. `synchronised`: whether the system says that
+    its clock is set from the network; None: unknown."""
     shown = time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(now))
     if now < _FIRST_RELEASE:
         return Check("clock", "bad", f"It shows {shown}, which is long ago.", SET_CLOCK)
@@ -295,7 +295,7 @@ def _is_synchronised() -> bool | None:
 
 
 def disk(name: str, folder: Path, free: int) -> Check:
-    """`free`: bytes that this user can still write where `folder` is, or will be."""
+    """`free`: bytes that this user can still write where `folder` is or will be."""
     there = existing(folder)
     said = f"{Size(bytes=free)} free for {folder}."
     if not os.access(there, os.W_OK | os.X_OK):
@@ -342,7 +342,7 @@ def memory(here: Hardware) -> Check:
 
 
 def graphics(here: Hardware, settings: Settings, on_the_bus: int | None) -> Check:
-    """`on_the_bus`: NVIDIA cards that are built in, whoever drives them; None: not known."""
+    """`on_the_bus`: installed NVIDIA cards, whatever their driver; None: unknown."""
     name = "graphics card"
     if here.gpus:
         cards = "; ".join(

@@ -1,26 +1,23 @@
-"""What a host may no longer do, forbidden below Python: the network, reading and writing outside its folders, starting
-and ending programs.
+"""Restrictions on host processes at system level: no network, no files outside their folders, no other programs.
 
-Texts and weights of strangers pass through the hosts. Should one of them find a hole in a library there, it is still
-in a process that can reach nobody, learns nothing of the user and leaves nothing behind. The process lays this on
-itself while it has one thread, for Landlock holds for the thread that lays it on and all that come after: it cannot be
-taken off.
+Strangers' texts and weights pass through the hosts. If one exploits a bug in a library there, it is still in a process
+that can reach nobody, learns nothing about the user and leaves nothing behind. A process applies this to itself while
+it has one thread, because Landlock applies to the calling thread and its later children. It cannot be removed.
 
-- Linux: files by Landlock (5.13 or newer), which also keeps it from looking into other programs and, from 6.12 on, from
-  signalling them; the network, programs, signals, emptying files and other ways around by a seccomp filter on x86-64
+- Linux: files by Landlock (5.13 or newer), which also prevents inspecting other programs and, from 6.12 on,
+  signalling them; the network, programs, signals, emptying files and known ways around by a seccomp filter on x86-64
   and ARM.
-- macOS: a sandbox profile, which leaves reading. Written from the documentation, never run.
-- Windows: nothing here; a job object forbids neither.
+- macOS: a sandbox profile, which does not restrict reading. Written from the documentation, never run.
+- Windows: nothing here; a job object forbids none of this.
 
-What stays to be read: the program, Python and its libraries, the system's libraries (`SYSTEM`), what the kernel says
-of this process and the computer, and what `confine` is given: a model, checkpoints, a cache.
+Still readable: the program, Python and its libraries, the system's libraries (`SYSTEM`), what the kernel says about
+this process and the computer, and the arguments of `confine`: a model, checkpoints, a cache.
 
-Who computes on a graphics card needs more, without which NVIDIA's driver does not begin (error 304): its devices, to
-name its threads, and a local socket to which it listens. Nobody is reached by it: connecting and accepting are
-forbidden.
+Computing on a graphics card needs more, without which NVIDIA's driver fails (error 304): its devices, naming its
+threads, and a local listening socket. None of this reaches anybody, because connecting and accepting are forbidden.
 
-Not covered: names, sizes and dates of files, and, where exports are written, the permissions of the user's files. What
-holds is reported, and `doctor` shows it.
+Not covered: names, sizes and dates of files, and, in processes that write exports, the permissions of the user's files.
+The active restrictions are reported, and `doctor` shows them.
 """
 
 from __future__ import annotations
@@ -54,44 +51,44 @@ _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
 # -- seccomp: linux/seccomp.h, linux/bpf_common.h ---------------------------------------------------------------
 _LOAD_WORD, _AND, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _CALL_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-"""Where they stand in what a filter is shown."""
+"""Their offsets in a filter's input."""
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
 _X32_CALLS = 0x40000000
-"""From here on x86-64 has the same calls once more, under other numbers."""
+"""From here on, x86-64 has the same calls again under other numbers."""
 _EMPTIED, _READ_OR_WRITE = 0o1000, 0o3
 _SET_OWNER, _SET_OWNER_OF_KIND = 8, 15
-"""Of a file: whom its signals go to."""
+"""Set the receiver of a file's signals."""
 _LOCAL, _STREAM, _PACKETS, _KINDS_OF_SOCKET = 1, 1, 5, 0xF
-"""Sockets within this computer that reach nobody before they are connected; datagrams do."""
+"""Local sockets that reach nobody until they are connected; datagrams would."""
 
 
 SYSTEM = (
     *("/usr", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/gnu/store", "/etc/ld.so.cache", "/etc/localtime"),
     *("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys", "/sys"),
 )
-"""What every program may read that no user wrote, where it is there."""
+"""What every program may read and no user wrote, if it exists."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _OF_CARDS = ("/proc/driver", "/proc/devices", "/proc/modules", "/proc/filesystems", "/etc/nvidia")
-"""What NVIDIA's driver may read as well. Never tried on a card."""
+"""What NVIDIA's driver may also read. Never tried on a card."""
 
 
 class Calls(NamedTuple):
-    """Numbers of the system's calls on one processor."""
+    """Numbers of the system calls on one processor."""
 
     architecture: int
     socket: int
     connecting: list[int]
-    """What brings a socket and another process together: connect, accept, accept4."""
+    """Calls that connect a socket to another process: connect, accept, accept4."""
     around: list[int]
-    """The ways to have another process, or the system, do what is forbidden."""
+    """Ways to make another process, or the system, do what is forbidden."""
     programs: list[int]
-    """What starts another program."""
+    """Calls that start another program."""
     signals: list[int]
-    """What signals one, whoever it is."""
+    """Calls that signal any process."""
     permissions: list[int]
-    """What changes those of a file, or its owner."""
+    """Calls that change a file's permissions or owner."""
     opens: dict[int, int]
-    """What opens a file, and which of its arguments are the flags."""
+    """Calls that open a file -> the index of their flags."""
     tgkill: int
     fcntl: int
     prlimit: int
@@ -102,11 +99,11 @@ CALLS = {
         0xC000003E,
         socket=41,
         connecting=[42, 43, 288],
-        # ptrace, process_vm_writev, truncate, io_uring_setup, openat2 (its flags are not shown), pidfd_getfd
+        # ptrace, process_vm_writev, truncate, io_uring_setup, openat2 (its flags are not visible), pidfd_getfd
         around=[101, 311, 76, 425, 437, 438],
         programs=[59, 322],  # execve, execveat
         signals=[62, 129, 200, 297, 424],  # kill, rt_sigqueueinfo, tkill, rt_tgsigqueueinfo, pidfd_send_signal
-        # chmod and chown with their kin, setxattr and removexattr with theirs
+        # chmod and chown and variants, setxattr and removexattr and variants
         permissions=[90, 91, 92, 93, 94, 188, 189, 190, 197, 198, 199, 260, 268, 452, 463, 466],
         opens={2: 1, 257: 2},
         tgkill=234,
@@ -132,9 +129,9 @@ CALLS = {
 def confine(
     writes: Sequence[Path], reads: Sequence[Path] = (), *, permissions: bool = False, card: bool = False
 ) -> Confined:
-    """Forbid this process, for the rest of its life, the network, programs, and files elsewhere than in `writes`
-    (existing folders), in `reads` (as far as they are there) and what every program needs. `permissions`: it may change
-    those of files; `card`: what a graphics card's driver needs stays allowed."""
+    """Forbid this process, permanently, the network, programs, and files outside `writes` (existing folders),
+    `reads` (as far as they exist) and what every program needs. `permissions`: it may change those of files. `card`:
+    allow what a graphics card's driver needs."""
     if _PLATFORM == "darwin":
         return _in_sandbox(writes)
     if _PLATFORM != "linux":
@@ -158,7 +155,7 @@ def confine(
 
 
 def _program() -> list[Path]:
-    """Where this program, its Python and its libraries are."""
+    """The folders of this program, its Python and its libraries."""
     return [Path(place) for place in (sys.prefix, sys.base_prefix, *sys.path) if place]
 
 
@@ -168,7 +165,7 @@ def landlock_version(libc: ctypes.CDLL) -> int:
 
 
 def _keep_to(libc: ctypes.CDLL, writes: Sequence[Path], reads: Sequence[Path], version: int, card: bool) -> str:
-    """Lay Landlock on this process; says what became of it."""
+    """Apply Landlock to this process; returns the result for `doctor`."""
     if version < 1:
         return _refused()
     reading = _READ_FILE | _READ_FOLDER
@@ -177,14 +174,14 @@ def _keep_to(libc: ctypes.CDLL, writes: Sequence[Path], reads: Sequence[Path], v
     writing |= _TRUNCATE if version >= 3 else 0
     network = _BIND_AND_CONNECT if version >= 4 else 0
     scoped = _ABSTRACT_SOCKETS | _SIGNALS if version >= 6 else 0
-    # Older systems know a shorter one, and take a longer one whose rest is zero for it.
+    # Older systems know a shorter structure, and accept a longer one if the rest is zero.
     wanted = struct.pack("QQQ", _EXECUTE | reading | writing, network, scoped)
     rules = libc.syscall(_CREATE_RULESET, wanted, ctypes.c_size_t(len(wanted)), ctypes.c_uint32(0))
     if rules < 0:
         return _refused()
     try:
         both = reading | writing & (_WRITE_FILE | _TRUNCATE)
-        # Names of threads, for a card: this process's alone.
+        # Thread names, for a card: only of this process.
         devices = [Path(device) for device in (("/dev", "/proc/self/task") if card else _DEVICES)]
         system = [Path(place) for place in (*SYSTEM, *(_OF_CARDS if card else ()))]
         for places, allowed in ((writes, reading | writing), (devices, both), ([*reads, *system], reading)):
@@ -196,7 +193,7 @@ def _keep_to(libc: ctypes.CDLL, writes: Sequence[Path], reads: Sequence[Path], v
 
 
 def _allow(libc: ctypes.CDLL, rules: int, place: Path, allowed: int) -> bool:
-    """Leave that allowed at a place and beneath it; False where the system refuses."""
+    """Allow that at a path and below it; False if the system refuses."""
     of_files = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
     found = os.open(place, os.O_PATH | os.O_CLOEXEC)
     try:
@@ -207,7 +204,7 @@ def _allow(libc: ctypes.CDLL, rules: int, place: Path, allowed: int) -> bool:
 
 
 def _filter_calls(libc: ctypes.CDLL, permissions: bool, card: bool) -> str:
-    """Lay a seccomp filter on this process; says what became of it."""
+    """Apply a seccomp filter to this process; returns the result for `doctor`."""
     calls = CALLS.get(platform.machine())
     if calls is None:
         return f"not on {platform.machine()}"
@@ -218,8 +215,8 @@ def _filter_calls(libc: ctypes.CDLL, permissions: bool, card: bool) -> str:
 
 
 def filter_of(calls: Calls, *, own: int, permissions: bool = False, card: bool = False) -> list[bytes]:
-    """The filter's steps: these calls, and all of another architecture, are not permitted; the others are. `own`: id
-    of the process; `permissions`, `card`: as of `confine`."""
+    """The filter's instructions: these calls, and all of another architecture, are refused; others are allowed.
+    `own`: id of the process. `permissions`, `card`: as in `confine`."""
     steps = [
         _step(_LOAD_WORD, _ARCHITECTURE),
         _step(_JUMP_EQUAL, calls.architecture, when=1),
@@ -241,10 +238,10 @@ def filter_of(calls: Calls, *, own: int, permissions: bool = False, card: bool =
             *_by_argument(calls.socket, 1, [_STREAM, _PACKETS], _ALLOW, _REFUSE, mask=_KINDS_OF_SOCKET),
         ]
     for call, flags in calls.opens.items():
-        # Landlock 2 looks at what is to be read or written alone, and 3 stands for neither.
+        # Landlock 2 only checks reading and writing, and mode 3 means neither.
         emptied = [_EMPTIED, _EMPTIED | _READ_OR_WRITE]
         steps += _by_argument(call, flags, emptied, _REFUSE, _ALLOW, mask=_EMPTIED | _READ_OR_WRITE)
-    steps += _by_argument(calls.prlimit, 0, [0, own], _ALLOW, _REFUSE)  # the limits of others end them, too
+    steps += _by_argument(calls.prlimit, 0, [0, own], _ALLOW, _REFUSE)  # they could end other processes
     steps += _by_argument(calls.tgkill, 0, [own], _ALLOW, _REFUSE)
     steps += _by_argument(calls.fcntl, 1, [_SET_OWNER, _SET_OWNER_OF_KIND], _REFUSE, _ALLOW)
     return [*steps, _step(_RETURN, _ALLOW)]
@@ -253,7 +250,7 @@ def filter_of(calls: Calls, *, own: int, permissions: bool = False, card: bool =
 def _by_argument(
     call: int, place: int, values: Sequence[int], these: int, others: int, *, mask: int = 0xFFFFFFFF
 ) -> list[bytes]:
-    """What becomes of a call whose argument at that place is one of these, and with others."""
+    """The result of a call if its argument at that index is one of these, and otherwise."""
     return [
         _step(_JUMP_EQUAL, call, when_not=len(values) + 4),
         _step(_LOAD_WORD, _ARGUMENTS + 8 * place),
@@ -265,12 +262,12 @@ def _by_argument(
 
 
 def _step(code: int, value: int, *, when: int = 0, when_not: int = 0) -> bytes:
-    """One instruction; so many are skipped where its comparison holds, or not."""
+    """One instruction, with the numbers of instructions to skip if its comparison is true or false."""
     return struct.pack("HBBI", code, when, when_not, value)
 
 
 def _in_sandbox(writes: Sequence[Path]) -> Confined:
-    """macOS: lay a sandbox profile on this process. Never run."""
+    """macOS: apply a sandbox profile to this process. Never run."""
     library = ctypes.CDLL("/usr/lib/libSystem.dylib", use_errno=True)
     said = ctypes.c_char_p()
     if library.sandbox_init(profile_of(writes).encode(), ctypes.c_uint64(0), ctypes.byref(said)):
@@ -280,7 +277,7 @@ def _in_sandbox(writes: Sequence[Path]) -> Confined:
 
 
 def profile_of(writes: Sequence[Path]) -> str:
-    """The same in the language of macOS's sandbox."""
+    """The same restrictions in the language of macOS's sandbox."""
     quoted = (str(folder.resolve()).replace("\\", "\\\\").replace('"', '\\"') for folder in (*writes, Path("/dev")))
     places = " ".join(f'(subpath "{folder}")' for folder in quoted)
     lines = ["(version 1)", "(allow default)", "(deny network*)", "(deny file-write*)", f"(allow file-write* {places})"]

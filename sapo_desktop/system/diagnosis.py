@@ -1,7 +1,7 @@
-"""A file for a bug report: checks, facts, settings and the end of the log, without what is private.
+"""A file for a bug report: checks, facts, settings and the end of the log, without private data.
 
-Left out or replaced: names of user, computer and folders, addresses, keys, tokens, and every setting that a person
-typed as text. It is a sieve, not a proof, so the file says that it should be looked through before it is passed on.
+Removed or replaced: names of user, computer and folders, addresses, keys, tokens, and every setting typed as text. This
+is a filter without guarantee, so the file asks its reader to look through it before passing it on.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.secrets.kept_secrets import hub_token, remote_key, server_key
 
 LOG_LINES, NOTICES = 200, 50
-"""The newest, in a report."""
+"""How many of the newest are in a report."""
 _SHORTEST_NAME = 3
-"""Names of fewer letters would be found within other words."""
+"""Shorter names would match inside other words."""
 _NOBODYS = {"root", "user", "admin", "administrator", "localhost"}
-"""Names that tell of nobody, and are words of their own."""
+"""Names that identify nobody and are ordinary words."""
 _PLAIN_TEXTS = {"tasks", "model"}
-"""Settings that are text and yet name nothing private; of a path only that it is one."""
+"""Text settings that contain nothing private; for a path, only that it is one."""
 _BETWEEN_PARTS = re.compile(r"[\s,;/\\:@?&=]+")
 _COMMON_PARTS = {
     *("home", "users", "data", "models", "mnt", "media", "opt", "usr", "var", "srv", "tmp"),
     *("http", "https", "wss", "localhost", "127.0.0.1", "0.0.0.0"),
 }
-"""Parts of paths and addresses that tell of nobody."""
+"""Parts of paths and addresses that identify nobody."""
 _KEYS = [*settings_file.known_keys(), *settings_file.keys_of("kept")]
 _SECRETS = ("SAPO_PASSPHRASE", hub_token.variable, remote_key.variable, server_key.variable)
-"""Of the environment."""
+"""Variables of the environment."""
 _ADVICE = "Private data was removed by rules. Look through this file before you share it."
 _PATTERNS = (
     (re.compile(r"\bsapo://\S+"), "<invite>"),
@@ -52,7 +52,7 @@ _MAYBE_IPV6 = re.compile(r"\[?[0-9A-Fa-f]*:[0-9A-Fa-f:.]+(?:%\w+)?\]?(?::\d{1,5}
 
 
 def save_report(path: Path, text: str) -> None:
-    """Write the file. Raises SapoError where it cannot be written."""
+    """Write the file. Raises SapoError if that fails."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -73,8 +73,8 @@ def report(
     *,
     said: Sequence[str] = (),
 ) -> str:
-    """The whole text, scrubbed. `private`: see `private_words`; `made`: when, now unless it is named; `said`: what the
-    node reported to people, which names every crash and its cause."""
+    """The whole filtered text. `private`: see `private_words`. `made`: when, default now. `said`: the node's
+    messages to people, which include every crash and its cause."""
     made = made or datetime.now().astimezone()
     lines = [*(line for check in checks for line in check_lines(check)), ""]
     lines += [f"{name}: {value}" for name, value in facts.items()]
@@ -90,19 +90,19 @@ def report(
 
 
 def check_lines(check: Check) -> list[str]:
-    """A check as a person reads it, in one line, and what to do in another."""
+    """A check in one line, and its advice in another."""
     lines = [f"{check.state:<9}{check.name:<15}{check.found}"]
     return [*lines, f"{'':<9}{'to do:':<15}{check.advice}"] if check.advice else lines
 
 
 def shown_settings(settings: Settings) -> dict[str, str]:
-    """Every setting; of those that a person typed as text only whether there is one."""
+    """Every setting; for those typed as text, only whether they are set."""
     return {key: _shown(key, getattr(settings, key)) for key in _KEYS}
 
 
 def scrub(text: str, private: Mapping[str, str]) -> str:
     """The text with private words, addresses, keys and tokens replaced."""
-    # Folders first, as parts of one may look like something else; names last, as an address may hold one.
+    # Folders first, as their parts may match other patterns; names last, as an address may contain one.
     folders = {word: shown for word, shown in private.items() if {"/", "\\"} & set(word)}
     # As Python and JSON write them.
     folders |= {word.replace("\\", "\\\\"): shown for word, shown in folders.items()}
@@ -114,8 +114,8 @@ def scrub(text: str, private: Mapping[str, str]) -> str:
 
 
 def private_words(folder: Path) -> dict[str, str]:
-    """What names this user and computer, what this process was told in secret, and what stands for each. `folder`: the
-    data folder."""
+    """What identifies this user and computer and the secrets in this process, with a replacement for each. `folder`:
+    the data folder."""
     words = {str(folder): "<data folder>", str(Path.home()): "~"}
     words |= {secret: "<secret>" for name in _SECRETS if (secret := os.environ.get(name, ""))}
     host = platform.node()
@@ -126,7 +126,7 @@ def private_words(folder: Path) -> dict[str, str]:
 
 
 def typed_words(settings: Settings) -> dict[str, str]:
-    """What a person typed as text in a setting, and its parts, with what stands for them: the log may name them."""
+    """Text settings and their parts, with replacements; the log may contain them."""
     words: dict[str, str] = {}
     for key in _KEYS:
         described, value = settings_file.describe(key), getattr(settings, key)
@@ -137,7 +137,7 @@ def typed_words(settings: Settings) -> dict[str, str]:
             for part in _BETWEEN_PARTS.split(str(value))
             if part.lower() not in _COMMON_PARTS and not part.isdigit()
         ]
-        if "://" not in str(value):  # of addresses the patterns tell more
+        if "://" not in str(value):  # for addresses, the patterns keep more
             parts.append(str(value))
         words |= {word: f"<{key}>" for word in parts if len(word) >= _SHORTEST_NAME}
     return words
@@ -152,14 +152,14 @@ def _shown(key: str, value: bool | int | float | str) -> str:
 
 
 def _without(words: Mapping[str, str], text: str) -> str:
-    """The longest words first, each only where it is not a part of another one."""
+    """Replace the longest words first, each only as a whole word."""
     for word in sorted(words, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", words[word], text)
     return text
 
 
 def _without_ipv6(found: re.Match[str]) -> str:
-    """Times and other numbers with colons are no addresses."""
+    """Times and other numbers with colons are not addresses."""
     text = found[0]
     inside = text[1:].partition("]")[0] if text.startswith("[") else text.rstrip(":.")
     try:

@@ -1,7 +1,7 @@
-"""How the process before this one ended: a mark on the disk for as long as a worker or a window runs.
+"""How the previous process ended: a mark on the disk while a worker or window runs.
 
-One that ends takes its mark away, whatever it ends with. A mark that is there at a start means that the one before was
-killed, crashed, or lost its power. Who saw it die writes the cause into it.
+A process that exits removes its mark, whatever its result. A mark found at the start means that the previous process
+was killed, crashed, or lost its power. A parent that saw it die writes the cause into the mark.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Mark(Record, frozen=True, kw_only=True):
-    """Of a process that runs, or did."""
+    """The mark of a process that runs or ran."""
 
     pid: int
     boot: str
-    """Which start of the computer it ran in."""
+    """The id of the computer's start in which it ran."""
     memory_kills: int
-    """Processes that the kernel had ended before it, because memory ran out."""
+    """Number of processes that the kernel had killed before for lack of memory."""
     cause: Text = ""
-    """Why it ended, where somebody saw that."""
+    """Why it ended, if another process saw that."""
 
 
 @contextlib.contextmanager
 def marked(path: Path) -> Iterator[Text]:
-    """Have the mark there while the block runs. Gives why the process before did not end by itself; empty where it
-    did, or where there was none."""
+    """Keep the mark while the block runs. Yields why the previous process did not exit by itself; empty if it did,
+    or if there was none."""
     before = _read(path)
     with _on_a_disk_that_may_be_full():
         write_atomically(path, msgspec.json.encode(Mark(pid=os.getpid(), boot=_boot(), memory_kills=memory_kills())))
@@ -53,7 +53,7 @@ def marked(path: Path) -> Iterator[Text]:
 
 
 def died(path: Path, pid: int, code: int) -> Text:
-    """Process `pid`, a child of this one, ended with that exit code: why. Kept in its mark where it left one."""
+    """Why child `pid` ended with that exit code. Stored in its mark if it left one."""
     mark = _read(path)
     ours = mark is not None and mark.pid == pid
     reason = exit_reason(code, out_of_memory=mark is not None and ours and memory_kills() > mark.memory_kills)
@@ -85,7 +85,7 @@ def _read(path: Path) -> Mark | None:
 
 @contextlib.contextmanager
 def _on_a_disk_that_may_be_full() -> Iterator[None]:
-    """A mark that cannot be written costs a sentence at the next start, and nothing now."""
+    """If a mark cannot be written, only a later explanation is lost."""
     try:
         yield
     except OSError as error:

@@ -1,11 +1,11 @@
-"""The data folder: everything that belongs to one node, and who may touch it.
+"""The data folder: everything that belongs to one node, and who may access it.
 
     settings.toml  history.sqlite  node-id  worker.lock  checkpoints/  logs/  cache/  control/  tasks/
 
-`control/` holds the secrets and is for its owner alone: enforced when the folder is opened, and checked again by
-whoever reads a secret from it. The folder around it keeps the mode it has (it may be any folder of the user's).
-Windows has no modes: there the access list of `control/` is replaced by one that names the user (written from
-the documentation, not run yet).
+`control/` holds the secrets and is accessible to its owner only. This is enforced when the folder is opened, and
+checked again before a secret is read. The data folder itself keeps its mode, because it may be any folder of the
+user's. Windows has no modes: there the access list of `control/` is replaced by one with only the user (written from
+documentation, not run yet).
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ class FolderError(SapoError):
 
 
 class DataFolder(msgspec.Struct, frozen=True):
-    """One node's folder. `open` makes it; the record alone promises nothing."""
+    """One node's folder. `open` creates it; the record alone does not mean that it exists."""
 
     root: Path
 
     @classmethod
     def default(cls) -> Path:
-        """Where the node of this user lives unless the command line says otherwise."""
+        """This user's default folder."""
         return Path(platformdirs.user_data_dir("sapo-desktop", appauthor=False))
 
     @classmethod
     def at(cls, root: Path | None) -> DataFolder:
-        """Name a folder (None: this user's own) without touching the disk."""
+        """The folder at a path (None: this user's default), without accessing the disk."""
         return cls((root or cls.default()).expanduser().absolute())
 
     @classmethod
     def open(cls, root: Path | None = None) -> DataFolder:
-        """Make the folder with all its parts where they are missing, and check who may enter.
+        """Create missing parts of the folder, and check who can access it.
 
         Raises:
-            FolderError: it cannot be made or written (and why), or someone else could read its secrets.
+            FolderError: it cannot be created or written (and why), or others could read its secrets.
         """
         folder = cls.at(root)
         try:
@@ -76,12 +76,12 @@ class DataFolder(msgspec.Struct, frozen=True):
 
     @property
     def wishes(self) -> Path:
-        """What the user asked of the node last: to contribute, to pause until then."""
+        """The user's last orders to the node: contribute, or pause until a time."""
         return self.root / "wishes.json"
 
     @property
     def updates(self) -> Path:
-        """What was seen last at the release address."""
+        """The last manifest from the release address."""
         return self.root / "updates.json"
 
     @property
@@ -94,7 +94,7 @@ class DataFolder(msgspec.Struct, frozen=True):
 
     @property
     def tasks(self) -> Path:
-        """The owner's own tasks, a CSV file each; there once one was added."""
+        """The owner's own tasks, a CSV file each; created with the first one."""
         return self.root / "tasks"
 
     @property
@@ -102,33 +102,33 @@ class DataFolder(msgspec.Struct, frozen=True):
         return self.root / "logs"
 
     def keep_caches(self) -> None:
-        """Have what this process and its children load keep its caches here: reasoning_gym loads matplotlib, which
-        would leave a list of fonts in the user's own folders."""
+        """Store caches of this process's and its children's libraries here: reasoning_gym imports matplotlib, which
+        would put a list of fonts into the user's folders."""
         os.environ.setdefault("MPLCONFIGDIR", str(self.cache / "matplotlib"))
 
     @property
     def cache(self) -> Path:
-        """What can be computed again."""
+        """What can be recomputed."""
         return self.root / "cache"
 
     @property
     def scratch(self) -> Path:
-        """What is needed for a moment; emptied when an engine starts."""
+        """Temporary files; emptied when an engine starts."""
         return self.cache / "scratch"
 
     @property
     def control(self) -> Path:
-        """Secrets: those of the node, and port and secret of the control channel while a worker runs."""
+        """The node's secrets, and port and secret of the control channel while a worker runs."""
         return self.root / "control"
 
     @property
     def rotation(self) -> Path:
-        """What shows peers that this folder's new key was another one before."""
+        """The proof for peers that this folder's key replaced an earlier one."""
         return self.control / "rotation"
 
     @property
     def instance(self) -> Path:
-        """The random number beside this folder's key in what is published, since another identity took its place."""
+        """The random number that is published with this folder's key, since the identity was last replaced."""
         return self.control / "instance"
 
     @property
@@ -136,20 +136,19 @@ class DataFolder(msgspec.Struct, frozen=True):
         return self.root / "worker.lock"
 
     def run(self, name: str) -> Path:
-        """The mark of a process that runs (system/ends.py): `worker` or `window`."""
+        """The mark of a running process (system/ends.py): `worker` or `window`."""
         return self.logs / f"{name}.run"
 
     @property
     def notices(self) -> Path:
-        """What the node said to people, a line of JSON each (system/logs.py: the file turns over as a log does)."""
+        """The node's messages to people, as JSON lines (system/logs.py rotates the file like a log)."""
         return self.logs / "notices.jsonl"
 
     def log(self, name: str) -> Path:
         return self.logs / f"{name}.log"
 
     def node_id(self) -> str:
-        """The folder's random name (32 hex digits), under which the keyring knows it. Drawn at the first
-        call."""
+        """The folder's random name (32 hex digits) in the keyring. Drawn at the first call."""
         return _kept(self.root / "node-id", lambda: secrets.token_hex(16).encode("ascii")).decode("ascii")
 
     def secret(self, name: str) -> bytes:
@@ -167,20 +166,20 @@ class DataFolder(msgspec.Struct, frozen=True):
 
 
 def shared_models() -> Path:
-    """Where the models lie that all nodes of this user share, unless a node's settings name another folder."""
+    """The folder of models that all nodes of this user share, unless a node's settings name another."""
     return DataFolder.default() / "models"
 
 
 def existing(folder: Path) -> Path:
-    """The folder, or the nearest one above it that is there."""
+    """The folder, or its nearest existing parent."""
     return next((place for place in (folder, *folder.parents) if place.is_dir()), folder)
 
 
 def check_private(folder: Path) -> None:
-    """Refuse a folder that is a link, belongs to someone else, or lets others in.
+    """Refuse a folder that is a link, belongs to another user, or that others can access.
 
     Raises:
-        FolderError: with what to do about it.
+        FolderError: with advice.
     """
     info = folder.lstat()
     if stat.S_ISLNK(info.st_mode) or not stat.S_ISDIR(info.st_mode):
@@ -192,9 +191,9 @@ def check_private(folder: Path) -> None:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Put a file in place whole and durably, readable by its owner only, whatever was there before."""
+    """Replace a file durably and as a whole, readable by its owner only."""
     new = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
-    # O_EXCL: a file or link that someone else put there is never written through.
+    # O_EXCL: never write through an existing file or link.
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -209,7 +208,7 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def explained(error: OSError, root: Path) -> FolderError:
-    """What an error of the operating system about a data folder means, and what to do."""
+    """The meaning of a system error about a data folder, and what to do."""
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return FolderError(
             "You may not write to the data folder {folder} ({reason}). Use another one with --data.",
@@ -234,7 +233,7 @@ def explained(error: OSError, root: Path) -> FolderError:
 
 
 def _check_not_open_to_all(root: Path) -> None:
-    """Where everybody may rename what lies in `root`, `control/` could be exchanged under us."""
+    """If everybody may rename entries of `root`, they could replace `control/`."""
     mode = root.stat().st_mode
     if sys.platform != "win32" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
         raise FolderError(
@@ -266,7 +265,7 @@ def _make_private(folder: Path) -> None:
 
 def _restrict_to_user(folder: Path) -> None:
     """Windows: no inherited rights, full rights for this user and the system."""
-    done = windows_programs.ask("whoami.exe", "/user", "/fo", "csv", "/nh")  # no variable names the user over SSH
+    done = windows_programs.ask("whoami.exe", "/user", "/fo", "csv", "/nh")  # over SSH, no variable names the user
     user = re.search(r'"(S-1-[0-9-]+)"\s*$', done.stdout)
     if user is not None:
         rights = [f"*{user[1]}:(OI)(CI)F", "*S-1-5-18:(OI)(CI)F"]
@@ -280,7 +279,7 @@ def _restrict_to_user(folder: Path) -> None:
 
 
 def _kept(path: Path, draw: Callable[[], bytes]) -> bytes:
-    """The content of `path`, drawn and written first where there is none."""
+    """The content of `path`; if missing, it is drawn and written first."""
     if not path.exists():
         write_private(path, draw())
     try:

@@ -1,7 +1,7 @@
-"""What this computer has: cores, memory, disk, graphics cards. Asked of the system, without torch.
+"""This computer's cores, memory, disk and graphics cards, from the system and without torch.
 
-The cores are those this process may use (affinity) and is given (the quota of its control group, as
-containers set it), not those in the box. What a model needs of all this is decided elsewhere.
+Cores are those that this process may use (affinity) and is granted (the control group's quota, as set by containers),
+not those installed. What a model needs is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _CPUINFO = Path("/proc/cpuinfo")
 _CUDA_DEVICE = Path("/dev/nvidia-uvm")
 _WAKE_SECONDS = 10.0
 OWN_SCOPE = "sapo-desktop-"
-"""How the control group begins that a node makes for itself (system/desktop/ceiling.py)."""
+"""Prefix of the control group that a node creates for itself (system/desktop/ceiling.py)."""
 _NO_LIMIT = 1 << 60
-"""Version 1 of control groups says "no limit" with a number near 2^63."""
+"""Version 1 of control groups expresses "no limit" as a number near 2^63."""
 
 
 class Gpu(msgspec.Struct, frozen=True):
@@ -43,9 +43,9 @@ class Gpu(msgspec.Struct, frozen=True):
     name: str
     memory: int
     free: int = 0
-    """What nobody uses now."""
+    """Unused bytes."""
     uuid: str = ""
-    """By which CUDA can be told to see this card only."""
+    """The id that restricts CUDA to this card."""
 
 
 class Hardware(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,27 +57,27 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
     cores: int
     memory: int
     memory_free: int
-    """What can be had without swapping, within the container's limit."""
+    """Available without swapping, within the container's limit."""
     disk_free: int
     gpus: list[Gpu]
-    """That torch, as it is installed here, can compute on."""
+    """Cards that the installed torch can use."""
     idle_gpus: list[str] = []
-    """Names of those that it cannot."""
+    """Names of the other cards."""
     memory_limited: bool = False
     """A control group (container) grants less than the computer has."""
     swap: int = 0
     unified: bool = False
     """Graphics and processor share one memory (Apple silicon)."""
     fast_bfloat16: bool = False
-    """The processor says that it has instructions for bfloat16 products; False also where it cannot be told."""
+    """The processor reports instructions for bfloat16 products; also False if unknown."""
     products: Sequence[ProductTimes] = ()
-    """What it was measured to do (models/fit/formats.py), which counts for more than what it says."""
+    """Its measured speed (models/fit/formats.py), which takes precedence over what it reports."""
     pace: Pace | None = None
-    """What its last rounds showed; None: none were played."""
+    """Derived from its last rounds; None: none were played."""
 
 
 def probe(folder: Path) -> Hardware:
-    """Look at this computer, and at the disk that holds `folder`."""
+    """Inspect this computer, and the disk of `folder`."""
     memory = psutil.virtual_memory()
     limit = memory_quota()
     left = memory_left()
@@ -101,17 +101,17 @@ def probe(folder: Path) -> Hardware:
 
 
 def fast_bfloat16(cpuinfo: Path = _CPUINFO) -> bool:
-    """Whether the processor has instructions for bfloat16 products (AVX-512), as torch asks before it uses them."""
+    """Whether the processor has instructions for bfloat16 products (AVX-512), checked as torch does."""
     return "avx512_bf16" in _said_by("flags", cpuinfo).split()
 
 
 def processor(cpuinfo: Path = _CPUINFO) -> str:
-    """The processor's name as its maker gives it, as far as the system tells."""
+    """The processor's name as reported by the system."""
     return _said_by("model name", cpuinfo) or platform.processor() or platform.machine()
 
 
 def _said_by(key: str, cpuinfo: Path) -> str:
-    """What Linux says of the first core; empty elsewhere."""
+    """Linux's description of the first core; empty elsewhere."""
     try:
         text = cpuinfo.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -120,7 +120,7 @@ def _said_by(key: str, cpuinfo: Path) -> str:
 
 
 def usable_cores() -> int:
-    """Cores that this process may keep busy, at least 1."""
+    """Cores that this process may use, at least 1."""
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:
@@ -130,18 +130,17 @@ def usable_cores() -> int:
 
 
 def threads_for(asked: int) -> int:
-    """As many as were asked for, and no more than there are cores; 0: the default."""
+    """As many as requested, limited to the number of cores; 0: the default."""
     return min(asked, usable_cores()) or default_threads()
 
 
 def default_threads(cores: int | None = None) -> int:
-    """Half of the cores, of this computer's without a number: gentle by default."""
+    """Half of the cores, by default this computer's."""
     return max(1, (usable_cores() if cores is None else cores) // 2)
 
 
 def cpu_quota(root: Path = _CGROUP, membership: Path = _SELF) -> float | None:
-    """Cores that the control groups above this process grant it (version 2, or version 1's), None: no
-    limit."""
+    """Cores that the control groups above this process grant (version 2 or 1); None: no limit."""
     quotas = []
     for folder in _folders(root, membership):
         if (folder / "cpu.max").exists():
@@ -157,13 +156,12 @@ def cpu_quota(root: Path = _CGROUP, membership: Path = _SELF) -> float | None:
 
 
 def memory_quota(root: Path = _CGROUP, membership: Path = _SELF) -> int | None:
-    """Bytes of memory that the control groups above this process grant it (version 2, or version 1's), None: no
-    limit."""
+    """Bytes of memory that the control groups above this process grant (version 2 or 1); None: no limit."""
     return min((limit for limit, _ in _memory_groups(root, membership)), default=None)
 
 
 def memory_left(root: Path = _CGROUP, membership: Path = _SELF) -> int | None:
-    """Bytes that those groups have left, file pages that can be dropped counted as free; None: no limit."""
+    """Bytes left in those groups, including droppable file pages; None: no limit."""
     return min((max(0, limit - used) for limit, used in _memory_groups(root, membership)), default=None)
 
 
@@ -187,13 +185,13 @@ def _number(path: Path) -> int:
 
 
 def _file_pages(statistics: Path, prefix: str) -> int:
-    """Pages of files, which the system drops when memory is wanted: a model's own file among them, which would else
-    count as taken as soon as it was read once."""
+    """Pages of files, which the system drops when memory is needed. Otherwise a model's own file would count as used
+    after it was read once."""
     return sum(kernel_count(statistics, f"{prefix}{kind}_file") for kind in ("active", "inactive"))
 
 
 def gpus() -> list[Gpu]:
-    """NVIDIA cards as their driver tells them; none without driver or nvidia-ml-py."""
+    """NVIDIA cards as reported by their driver; none without driver or nvidia-ml-py."""
 
     def look(nvml: Any, handle: Any) -> Gpu:
         memory = nvml.nvmlDeviceGetMemoryInfo(handle)
@@ -204,14 +202,14 @@ def gpus() -> list[Gpu]:
 
 
 def taken_by_others(own: Sequence[int]) -> float:
-    """What processes other than `own` hold of a graphics card's memory, in percent; of the card where it is most. One
-    of which the driver does not say what `own` hold is left out."""
+    """The share of a graphics card's memory, in percent, that processes other than `own` use, on the card with the
+    largest share. Cards whose driver does not report our use are left out."""
 
     def look(nvml: Any, handle: Any) -> float:
         memory = nvml.nvmlDeviceGetMemoryInfo(handle)
         running = nvml.nvmlDeviceGetComputeRunningProcesses(handle)
         held = [process.usedGpuMemory for process in running if process.pid in own]
-        if None in held:  # Windows keeps that to itself, of cards that show a desktop
+        if None in held:  # Windows hides this for cards that show a desktop
             return 0.0
         return 100 * max(0, int(memory.used) - int(sum(held))) / max(1, int(memory.total))
 
@@ -219,7 +217,7 @@ def taken_by_others(own: Sequence[int]) -> float:
 
 
 def card_memory_of(own: Sequence[int]) -> int:
-    """Bytes of the graphics cards' memory that these processes hold; 0 where the driver does not say."""
+    """Bytes of the graphics cards' memory that these processes use; 0 if the driver does not report it."""
 
     def look(nvml: Any, handle: Any) -> int:
         running = nvml.nvmlDeviceGetComputeRunningProcesses(handle)
@@ -234,8 +232,8 @@ def card_degrees() -> list[float]:
 
 
 def card_joules(own: Sequence[int]) -> list[tuple[float, bool]]:
-    """Of each card that tells: what it has used since its driver was loaded, and whether these processes compute on
-    it."""
+    """For each card that reports it: the energy used since its driver was loaded, and whether these processes use
+    the card."""
 
     def look(nvml: Any, handle: Any) -> tuple[float, bool]:
         running = {process.pid for process in nvml.nvmlDeviceGetComputeRunningProcesses(handle)}
@@ -245,9 +243,9 @@ def card_joules(own: Sequence[int]) -> list[tuple[float, bool]]:
 
 
 def _of_each_card(ask: Callable[[Any, Any], T]) -> list[T]:
-    """What NVIDIA's library says of each card; one that does not say is left out, as are all without a driver."""
+    """Call NVIDIA's library for each card; cards that do not answer are left out, as are all without a driver."""
     try:
-        import pynvml as nvml  # declared for all systems but macOS, where there is no such driver
+        import pynvml as nvml  # a dependency on all systems but macOS, which has no such driver
     except ImportError:
         return []
     found: list[T] = []
@@ -265,18 +263,17 @@ def _of_each_card(ask: Callable[[Any, Any], T]) -> list[T]:
 
 
 def torch_takes_cards() -> bool:
-    """Whether the torch that is installed here was built for NVIDIA cards; it is looked at, not imported."""
+    """Whether the installed torch was built for NVIDIA cards; inspected without an import."""
     found = importlib.util.find_spec("torch")
     places = [Path(place) for place in (found.submodule_search_locations if found else None) or ()]
     if (pack := installation.engine_pack()) is not None:
-        places.append(pack / "torch")  # window and commands have it on no path of theirs
+        places.append(pack / "torch")  # window and commands do not have it on their path
     libraries = ("libtorch_cuda.so", "torch_cuda.dll")
     return any((place / "lib" / name).exists() for place in places for name in libraries)
 
 
 def has_usable_card(least_driver: int, least_capability: float) -> bool:
-    """Whether there is an NVIDIA card of at least that CUDA compute capability, with a driver of at least that
-    version."""
+    """Whether there is an NVIDIA card with at least that CUDA compute capability and driver version."""
 
     def look(nvml: Any, handle: Any) -> bool:
         driver = str(nvml.nvmlSystemGetDriverVersion()).partition(".")[0]
@@ -287,9 +284,8 @@ def has_usable_card(least_driver: int, least_capability: float) -> bool:
 
 
 def other_engine() -> str | None:
-    """The kind of engine pack that fits this computer now, where the one that is here is of another kind: its graphics
-    card or driver changed. None where it fits, there is none to exchange, or the driver cannot be asked now. Asks the
-    card's driver, which may take a second."""
+    """The kind of engine pack that now fits, if the installed one is of another kind because card or driver changed.
+    None if it fits, there is none, or the driver cannot be asked now. Asking the driver may take a second."""
     installed, here = installation.payload(), installation.engine_kind()
     if installed is None or here is None:
         return None
@@ -301,7 +297,7 @@ def other_engine() -> str | None:
 
 
 def _driver_is_mute() -> bool:
-    """Whether there is a driver that cannot be asked, as between its update and the next start of the computer."""
+    """Whether a driver exists but cannot be asked, as between its update and the next restart of the computer."""
     try:
         import pynvml as nvml
     except ImportError:
@@ -317,8 +313,8 @@ def _driver_is_mute() -> bool:
 
 
 def wake_cards() -> None:
-    """Have that part of NVIDIA's driver loaded that computes, where nothing has used it since the computer's start.
-    CUDA does so itself, by a program with more rights, which a confined process may not use. Linux only."""
+    """Load the computing part of NVIDIA's driver if nothing has used it since the computer's start. CUDA does this
+    itself with a privileged program, which a confined process may not use. Linux only."""
     program = shutil.which("nvidia-modprobe")
     if platform.system() == "Linux" and program is not None and not _CUDA_DEVICE.exists():
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
@@ -326,27 +322,27 @@ def wake_cards() -> None:
 
 
 def card_environment(cards: Sequence[Gpu]) -> dict[str, str]:
-    """What makes a process compute on the card with the most free memory; nothing where there is no choice to make, or
-    the user has made it."""
+    """The environment that selects the card with the most free memory; empty if there is no choice, or the user has
+    chosen."""
     if len(cards) < 2 or "CUDA_VISIBLE_DEVICES" in os.environ:
         return {}
     return {"CUDA_VISIBLE_DEVICES": max(cards, key=lambda card: card.free).uuid}
 
 
 def _folders(root: Path, membership: Path) -> list[Path]:
-    """This process's version 2 control group and all above it, without one that the node made itself: what the user
-    allows is planned with anyway."""
+    """This process's version 2 control group and all above it, without the node's own, whose limit comes from the
+    settings."""
     own = control_group(membership)
     if not own:
         return []
     place = root / own.lstrip("/")
     above = [place, *place.parents][place.name.startswith(OWN_SCOPE) :]
-    # Inside a container the path may name groups that cannot be seen from there.
+    # Inside a container, the path may name groups that are invisible there.
     return [folder for folder in above if folder == root or root in folder.parents]
 
 
 def control_group(membership: Path = _SELF) -> str:
-    """The version 2 control group of this process, as the kernel names it; empty where there is none."""
+    """The version 2 control group of this process, as named by the kernel; empty if there is none."""
     try:
         lines = membership.read_text().splitlines()
     except OSError:  # not Linux

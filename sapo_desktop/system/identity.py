@@ -1,9 +1,9 @@
-"""Who this node is to others: 32 secret bytes, kept where the system keeps secrets. The admission key of a private
-swarm, where this node founded one, is kept the same way.
+"""The node's identity: 32 secret bytes, stored where the system keeps secrets. A private swarm's admission key is
+stored the same way on the founder's node.
 
-In the keyring, under the data folder's random node id; where there is none, in a file that a passphrase closes; else
-for this session only. Never in the open: keyrings that store plain text are passed over. Losing the identity loses
-nothing but a name, so there is no way back to a forgotten one.
+They are in the keyring, under the data folder's random node id; without a keyring, in a file that a passphrase
+protects; else only for this session. Keyrings that store plain text are not used. A lost identity only loses a name, so
+there is no recovery from a forgotten passphrase.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ UNLOCK = sentence(
     "Unlock it in the system's password program, or keep the identity in a file protected by a passphrase.",
     in_terminal="sapo-desktop identity protect",
 )
-"""What to do where the keyring stays closed."""
+"""What to do if the keyring stays locked."""
 LONGEST_SEALED = 4096
-"""Bytes of a file with a sealed key; they are some hundred."""
-# argon2id's middle parameters: 256 MiB and about a second, once at every start that needs the file.
+"""Maximum bytes of a file with a sealed key, which has a few hundred."""
+# argon2id's medium parameters: 256 MiB and about a second, once at every start that needs the file.
 _OPERATIONS, _MEMORY = pwhash.argon2id.OPSLIMIT_MODERATE, pwhash.argon2id.MEMLIMIT_MODERATE
 
 
@@ -45,17 +45,17 @@ _WORDS: dict[Name, Text] = {"identity": sentence("identity"), "admission key": s
 
 @dataclass(frozen=True)
 class Identity:
-    """The seed of a signing key, and where it is kept."""
+    """The seed of a signing key, and where it is stored."""
 
     seed: bytes
     where: Where
 
     def __repr__(self) -> str:
-        return f"Identity(where={self.where!r})"  # a seed has no business in a log or a traceback
+        return f"Identity(where={self.where!r})"  # seeds must not appear in logs or tracebacks
 
 
 class _Sealed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A seed behind a passphrase."""
+    """A seed protected by a passphrase."""
 
     format: Literal[1] = 1
     salt: Annotated[bytes, Meta(min_length=16, max_length=16)]
@@ -66,8 +66,8 @@ class Keeper:
     """One secret key of one data folder.
 
     Args:
-        node_id: the folder's random name, under which the keyring knows it.
-        file: where the passphrase-protected file lies, or would.
+        node_id: the folder's random name in the keyring.
+        file: the (possible) path of the passphrase-protected file.
     """
 
     def __init__(self, node_id: str, file: Path, name: Name = "identity") -> None:
@@ -77,11 +77,11 @@ class Keeper:
 
     @property
     def needs_passphrase(self) -> bool:
-        """Whether the key is in a file that only its passphrase opens."""
+        """Whether the key is in a file that needs its passphrase."""
         return self._file.is_file()
 
     def load(self, passphrase: str | None = None) -> Identity | None:
-        """The kept key; None where there is none yet.
+        """The stored key; None if there is none yet.
 
         Raises:
             IdentityError: the keyring does not open (KeyringClosed), or the passphrase is missing or wrong.
@@ -101,15 +101,14 @@ class Keeper:
         return None if text is None else Identity(self._seed_of(text), "keyring")
 
     def create(self, passphrase: str | None = None) -> Identity:
-        """A new key in place of any before: in the keyring, with a passphrase in the file, else for this
-        session."""
+        """Replace the key by a new one: in the keyring, with a passphrase in the file, else for this session."""
         return self.keep(fresh_seed(), passphrase)
 
     def keep(self, seed: bytes, passphrase: str | None = None) -> Identity:
-        """Keep this seed (32 bytes), as `create` does.
+        """Store this seed (32 bytes), as `create` does.
 
         Raises:
-            PassphraseNeeded: it would be for this session only while another key lies in the file.
+            PassphraseNeeded: it would last only for this session while another key is in the file.
         """
         if passphrase is not None:
             write_private(self._file, seal(seed, passphrase))
@@ -139,7 +138,7 @@ class Keeper:
             ) from error
 
     def _forget_in_keyring(self) -> None:
-        """A keyring that stays closed keeps what nobody uses any more: the file goes first."""
+        """A locked keyring may keep an unused key; the file is removed first."""
         with contextlib.suppress(KeyringClosed):
             if (backend := usable_keyring()) is not None:
                 backend.forget(self._user)
@@ -162,13 +161,13 @@ class Keeper:
 
 
 def fresh_seed() -> bytes:
-    """32 secret bytes that nobody had before."""
+    """32 new secret bytes."""
     seed: bytes = random(32)
     return seed
 
 
 def seal(seed: bytes, passphrase: str) -> bytes:
-    """The seed behind a passphrase, as the file holds it and as `identity export` writes it.
+    """The seed protected by a passphrase, in the format of the file and of `identity export`.
 
     Raises:
         IdentityError: the passphrase is shorter than 8 characters.
@@ -180,7 +179,7 @@ def seal(seed: bytes, passphrase: str) -> bytes:
 
 
 def unseal(content: bytes, passphrase: str) -> bytes:
-    """The seed (32 bytes) of what `seal` wrote. Raises IdentityError."""
+    """The seed (32 bytes) from what `seal` wrote. Raises IdentityError."""
     try:
         sealed = msgspec.msgpack.decode(content, type=_Sealed)
     except UNREADABLE as error:
@@ -191,7 +190,7 @@ def unseal(content: bytes, passphrase: str) -> bytes:
         ) from error
     try:
         seed = _box(passphrase, sealed.salt).decrypt(sealed.box)
-    except (CryptoError, ValueError) as error:  # ValueError: a box too short to hold anything
+    except (CryptoError, ValueError) as error:  # ValueError: too short to be sealed
         raise IdentityError(sentence("The passphrase is wrong, or the file is damaged. Enter it again.")) from error
     if len(seed) != 32:
         raise IdentityError(sentence("This identity is damaged. Export it again where it came from."))
@@ -199,7 +198,7 @@ def unseal(content: bytes, passphrase: str) -> bytes:
 
 
 def usable_keyring() -> SystemKeyring | None:
-    """The system's keyring where it is one that keeps secrets closed. Raises KeyringClosed."""
+    """The system's keyring if it encrypts its secrets. Raises KeyringClosed."""
     return opened(UNLOCK)
 
 

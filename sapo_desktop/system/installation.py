@@ -1,8 +1,8 @@
-"""How this program lies on the disk: in a clone, in a wheel, or in the folder that an installer put down.
+"""How this program is installed: in a clone, in a wheel, or in an installer's folder.
 
-An installed application's folder (`packaging/payload/` makes it) has an interpreter of its own and, in `app/`, what a
-clone has; a marker beside the package names both. There what learns, the engine pack, comes later into a folder of the
-user's (`installers/engine_pack.py` fills it), which processes get on their path.
+An installed application's folder (made by `packaging/payload/`) has its own interpreter and, in `app/`, what a clone
+has; a marker next to the package names both. There the engine pack comes later, into a folder of the user
+(`installers/engine_pack.py`), which processes get on their path.
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ from sapo_desktop.core.files.reading import UNREADABLE, read_bytes
 from sapo_desktop.system.folders import DataFolder
 
 ROOT = Path(__file__).resolve().parents[2]
-"""The folder around the package."""
+"""The folder of the package."""
 MARKER = "payload.json"
 STAMP = "engine.json"
 _LONGEST = 65_536
 _LONGEST_LICENCE = 120
-"""More is no name."""
+"""A longer text is not the name of a licence."""
 
 
 class Payload(msgspec.Struct, frozen=True):
-    """What the marker of an installed application says; the paths are relative to the marker's folder."""
+    """The marker of an installed application; paths are relative to the marker's folder."""
 
     python: str
     launcher: str
-    """What starts the window, or a command."""
+    """The program that starts the window or a command."""
     engines: dict[str, str]
     """Kind of engine pack -> fingerprint of its requirements (installers/engine_pack.py)."""
     least_driver: int
     """Version of NVIDIA's driver that the pack for its cards needs (installers/flavour.py)."""
     least_capability: float
-    """CUDA's compute capability, likewise."""
+    """CUDA compute capability, likewise."""
 
 
 class EnginePack(msgspec.Struct, frozen=True):
-    """The stamp of a whole engine pack."""
+    """The stamp of a complete engine pack."""
 
     kind: str
-    """As installers/flavour.py names it: linux-cpu, linux-cuda, ..."""
+    """As in installers/flavour.py: linux-cpu, linux-cuda, ..."""
     fingerprint: str
 
 
 @functools.cache
 def payload(root: Path = ROOT) -> Payload | None:
-    """The marker, or None in a clone or a wheel. Raises SapoError where it is damaged."""
+    """The marker, or None in a clone or a wheel. Raises SapoError if it is damaged."""
     path = root / MARKER
     if not path.exists():
         return None
@@ -72,9 +72,9 @@ def interpreter(root: Path = ROOT) -> str:
 
 
 def launch(root: Path = ROOT) -> list[str]:
-    """What starts this program from anywhere, whatever the environment is; its own words come after it."""
+    """The command that starts this program from anywhere in any environment; its arguments follow."""
     if (installed := payload(root)) is not None:
-        # Of an AppImage the folder is there only while it runs; that variable names the file.
+        # An AppImage's folder exists only while it runs; that variable names the file.
         return [os.environ.get("APPIMAGE") or str((root / installed.launcher).resolve())]
     code = f"import sys; sys.path.insert(0, {str(root)!r}); from sapo_desktop.cli import main; sys.exit(main())"
     python = Path(interpreter(root))
@@ -83,18 +83,18 @@ def launch(root: Path = ROOT) -> list[str]:
 
 
 def engine_folder() -> Path:
-    """Where the engine pack of this user lies, or will lie."""
+    """The (future) folder of this user's engine pack."""
     return DataFolder.default() / "engine"
 
 
 def engine_pack(root: Path = ROOT, folder: Path | None = None) -> Path | None:
-    """The packages of the engine pack, where it is whole and made for this version; else None."""
+    """The packages of the engine pack, if it is complete and made for this version; else None."""
     found = (folder or engine_folder()) / "packages"
     return found if engine_kind(root, folder) is not None else None
 
 
 def engine_kind(root: Path = ROOT, folder: Path | None = None) -> str | None:
-    """For what kind of computer that pack was made."""
+    """The kind of computer for which that pack was made."""
     installed = payload(root)
     if installed is None:
         return None
@@ -102,29 +102,29 @@ def engine_kind(root: Path = ROOT, folder: Path | None = None) -> str | None:
         content = read_bytes((folder or engine_folder()) / "packages" / STAMP, _LONGEST)
         stamp = msgspec.json.decode(content, type=EnginePack)
     except (OSError, *UNREADABLE):
-        return None  # not there, or cut off: it is offered again
+        return None  # missing or incomplete: it is offered again
     return stamp.kind if installed.engines.get(stamp.kind) == stamp.fingerprint else None
 
 
 def fitting_kind(installed: Payload, usable_card: bool) -> str | None:
-    """The kind of engine pack for this computer; `usable_card`: with an NVIDIA card that the pack for such can use."""
+    """The kind of engine pack for this computer. `usable_card`: it has an NVIDIA card that such a pack supports."""
     for_cards = [kind for kind in installed.engines if kind.endswith("-cuda")]
     others = [kind for kind in installed.engines if kind not in for_cards]
     return next(iter(for_cards if usable_card and for_cards else others), None)
 
 
 def only_relays() -> bool:
-    """Whether this was set up for a relay: neither what answers nor a window is here, and none is to come later."""
+    """Whether this was set up for a relay: no engine and no window are installed, and none will be."""
     return payload() is None and not any(map(importlib.util.find_spec, ("torch", "transformers", "PySide6")))
 
 
 def can_learn() -> bool:
-    """Whether torch is here: it is looked for, not imported."""
+    """Whether torch is installed, without importing it."""
     return importlib.util.find_spec("torch") is not None or engine_pack() is not None
 
 
 def libraries() -> list[str]:
-    """The name, version and licence of each library that is installed here, as its own package says them."""
+    """The name, version and licence of each installed library, according to its own package."""
     found = {}
     for one in metadata.distributions():
         said = one.metadata
@@ -135,7 +135,8 @@ def libraries() -> list[str]:
 
 
 def _licence(said: metadata.PackageMetadata) -> str:
-    """The expression where there is one. Some packages put the whole text into the old field: its name is elsewhere."""
+    """The licence expression if there is one. Some packages put the whole text into the old field; its name is then
+    elsewhere."""
     kept = {name: (said.get_all(name, []) or [""])[0].strip() for name in ("License-Expression", "License")}
     short = kept["License"] if len(kept["License"]) <= _LONGEST_LICENCE and "\n" not in kept["License"] else ""
     classified = [one.rpartition(" :: ")[2] for one in said.get_all("Classifier", []) if one.startswith("License ::")]

@@ -1,4 +1,4 @@
-"""Log files: appended to, turned over when large (also while they are written), quoted when something died."""
+"""Log files: appended, rotated when large (also while they are written), and quoted after a crash."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from typing import BinaryIO, TextIO
 
 MAX_LOG_BYTES = 1_000_000
 REPEAT_SECONDS = 60.0
-"""For so long a line that was written is only counted when it comes again."""
+"""During this time a repeated line is only counted."""
 _MOST_LINES = 64
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-"""A link that somebody put there would have another file of ours written, and cut."""
+"""A link put there by somebody would make us write to, and cut, another of our files."""
 _FRESH = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINK
 _LOOK_SECONDS = 10.0
 
 
 def open_log(path: Path, limit: int = MAX_LOG_BYTES) -> BinaryIO:
-    """Open `path` for appending, for this user only; a log above `limit` bytes first becomes `NAME.1`.
+    """Open `path` for appending, for this user only; a log above `limit` bytes is first renamed to `NAME.1`.
 
-    Only the one before is kept; `bounded_logs` sees to what is written from then on.
+    Only one old log is kept; `bounded_logs` rotates the log while it is written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and path.stat().st_size > limit:
@@ -36,9 +36,9 @@ def open_log(path: Path, limit: int = MAX_LOG_BYTES) -> BinaryIO:
 
 
 def turn_over(path: Path, limit: int = MAX_LOG_BYTES) -> bool:
-    """Whether the log was above `limit` bytes; then its last ones are in `NAME.1`, and it is empty.
+    """If the log exceeds `limit` bytes, copy its end to `NAME.1` and empty it. Returns whether it did.
 
-    The file itself stays, for processes write to it through descriptors of their own (opened for appending).
+    The file itself stays, because processes write to it through their own descriptors (opened for appending).
     """
     if path.is_symlink():
         return False
@@ -61,7 +61,7 @@ def turn_over(path: Path, limit: int = MAX_LOG_BYTES) -> bool:
 
 @contextlib.asynccontextmanager
 async def bounded_logs(folder: Path) -> AsyncIterator[None]:
-    """Inside, the logs of a folder are turned over as they grow: what child processes write no handler sees."""
+    """Inside, the logs of a folder are rotated as they grow: no handler sees what child processes write."""
     looking = asyncio.create_task(_keep_bounded(folder))
     try:
         yield
@@ -70,14 +70,14 @@ async def bounded_logs(folder: Path) -> AsyncIterator[None]:
 
 
 async def _keep_bounded(folder: Path) -> None:
-    while sys.platform != "win32":  # there a child would write on behind the hole
+    while sys.platform != "win32":  # on Windows, a child would keep writing after the hole
         for path in sorted(folder.glob("*.log")):
             await asyncio.to_thread(turn_over, path)
         await asyncio.sleep(_LOOK_SECONDS)
 
 
 class JsonLines(logging.Formatter):
-    """A JSON object a line: Unix time, level, message, and the traceback where there is one."""
+    """One JSON object per line: Unix time, level, message, and the traceback if there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {"time": round(record.created, 3), "level": record.levelname.lower(), "message": record.getMessage()}
@@ -87,16 +87,16 @@ class JsonLines(logging.Formatter):
 
 
 def begin_log(stream: TextIO, path: Path, *, as_json: bool = False) -> None:
-    """Have this process's messages written to `stream`, which leads to the log at `path`, or to a terminal."""
+    """Send this process's messages to `stream`, which is the log at `path`, or a terminal."""
     handler = LogHandler(stream, path)
     handler.setFormatter(JsonLines() if as_json else logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
 
 
 class LogHandler(logging.StreamHandler[TextIO]):
-    """Writes a message that repeats itself once and then how often it did, and turns its file over.
+    """Writes a repeated message once, then how often it was repeated, and rotates its file.
 
-    What makes a node write may be anybody's doing: it must neither fill the disk nor push out what is worth reading.
+    Anybody may cause a node's messages: they must neither fill the disk nor push out what is worth reading.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class LogHandler(logging.StreamHandler[TextIO]):
         super().close()
 
     def _forget(self, text: str) -> None:
-        """Say how often a message repeated itself; from now on it is news again."""
+        """Write how often a message was repeated; after that it counts as new."""
         one = self._written.pop(text)
         if one.repeats:
             said = logging.LogRecord(
@@ -146,14 +146,14 @@ class LogHandler(logging.StreamHandler[TextIO]):
         try:
             written, log = os.fstat(self.stream.fileno()), self._path.stat()
         except (OSError, ValueError):
-            return  # no file, or none that is there any more
+            return  # not a file, or a deleted one
         if written.st_size > self._limit and os.path.samestat(written, log):
             turn_over(self._path, self._limit)
-            os.lseek(self.stream.fileno(), 0, os.SEEK_END)  # a stream that was not opened for appending
+            os.lseek(self.stream.fileno(), 0, os.SEEK_END)  # for streams not opened for appending
 
 
 class _Written:
-    """A message, when it was written, and how often it came again."""
+    """A message, when it was written, and how often it was repeated."""
 
     def __init__(self, at: float, record: logging.LogRecord) -> None:
         self.time = at
@@ -163,24 +163,24 @@ class _Written:
 
 
 def _whole_message(record: logging.LogRecord) -> str:
-    """What makes it the same again."""
+    """What makes two messages equal."""
     error = record.exc_info[1] if record.exc_info else None
     return f"{record.name} {record.levelno} {record.getMessage()}" + (f" {error!r}" if error else "")
 
 
 def add_line(path: Path, line: bytes, limit: int) -> None:
-    """Write a line at the end of such a file. Raises OSError."""
+    """Append a line to such a file. Raises OSError."""
     with open_log(path, limit) as file:
         file.write(line + b"\n")
 
 
 def log_size(path: Path) -> int:
-    """Bytes in a log, 0 where there is none: what `last_lines` takes as `since`."""
+    """Bytes in a log, 0 if there is none: the `since` of `last_lines`."""
     return path.stat().st_size if path.exists() else 0
 
 
 def log_tail(path: Path, lines: int, limit: int = 256 * 1024) -> list[str]:
-    """The last lines, whole ones in at most `limit` bytes; of the log before too where this one was just begun."""
+    """The last whole lines in at most `limit` bytes, including the previous log's if this one was just started."""
     text = b""
     for one in (path, path.with_name(path.name + ".1")):
         if len(text) < limit and text.count(b"\n") < lines:
@@ -190,7 +190,7 @@ def log_tail(path: Path, lines: int, limit: int = 256 * 1024) -> list[str]:
 
 
 def _end(path: Path, limit: int, since: int = 0) -> bytes:
-    """The last bytes, of those after byte `since` where there are that many."""
+    """The last bytes, only from those after byte `since`."""
     try:
         with path.open("rb") as log:
             size = log.seek(0, os.SEEK_END)
@@ -201,7 +201,7 @@ def _end(path: Path, limit: int, since: int = 0) -> bytes:
 
 
 def last_lines(path: Path, since: int = 0, lines: int = 8, limit: int = 4000) -> str:
-    """The last lines written after byte `since`, at most `limit` bytes; empty where there are none. A log that is
-    shorter than that was turned over meanwhile."""
+    """The last lines written after byte `since`, at most `limit` bytes; empty if there are none. A log shorter than
+    `since` was rotated meanwhile."""
     text = _end(path, limit, since).decode("utf-8", "replace")
     return "\n".join(text.rstrip().splitlines()[-lines:])

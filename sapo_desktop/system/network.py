@@ -1,5 +1,5 @@
-"""What the system says of its network: own addresses on local networks, how many sockets this process may open, and
-which ones lead out of this computer."""
+"""Network facts from the system: local addresses, how many sockets this process may open, and which of them lead
+elsewhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sapo_desktop.core.network.ranges import is_of_a_home
 
 
 def home_addresses() -> list[str]:
-    """Private IPv4 addresses of the interfaces that are up, loopback left out."""
+    """Private IPv4 addresses of the active interfaces, without loopback."""
     up = {name for name, state in psutil.net_if_stats().items() if state.isup}
     found = {
         address.address
@@ -26,8 +26,8 @@ def home_addresses() -> list[str]:
 
 
 def ways_out(pid: int) -> int | None:
-    """How many sockets of this process and its children lead to another computer, or take connections from one; as the
-    system counts them. None: it does not tell."""
+    """Number of sockets of this process and its children that lead to another computer, or accept connections from
+    one, as counted by the system. None: unknown."""
     try:
         first = psutil.Process(pid)
         family = [first, *first.children(recursive=True)]
@@ -45,26 +45,27 @@ def ways_out(pid: int) -> int | None:
 
 
 def _leads_out(socket_of: Any) -> bool:
-    """Whether the far end is elsewhere; of one that listens, or has no far end, whether it is open to elsewhere."""
+    """Whether the remote end is on another computer; for a listening socket, whether others can reach it."""
     far = socket_of.raddr or socket_of.laddr
     return bool(far) and not ipaddress.ip_address(far.ip.partition("%")[0]).is_loopback
 
 
 RESERVE = 128
-"""Descriptors that sockets of peers never get: hosts, history, checkpoints, logs, clients, and what is opened next."""
+"""Descriptors reserved for hosts, history, checkpoints, logs, clients, and later files; never used for peers'
+sockets."""
 
 
 def room_for_sockets(wanted: int) -> int:
-    """`wanted`, or as many as the system lets this process have beside its reserve; its soft limit is raised for it."""
+    """`wanted`, or as many as the system allows besides the reserve; raises the soft limit for it."""
     try:
         import resource
     except ImportError:
-        return wanted  # on Windows sockets take nothing from files
+        return wanted  # on Windows sockets do not count as files
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = wanted + RESERVE
     if soft != resource.RLIM_INFINITY and soft < needed:
         most = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-        with contextlib.suppress(ValueError, OSError):  # macOS has a further limit that it does not tell here
+        with contextlib.suppress(ValueError, OSError):  # macOS has a further limit that is not visible here
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
             soft = most
     return wanted if soft == resource.RLIM_INFINITY else max(0, min(wanted, soft - RESERVE))

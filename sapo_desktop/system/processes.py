@@ -1,8 +1,8 @@
-"""What platforms do differently with processes: own groups, dying together, stopping, going on, giving way.
+"""Process handling that differs between platforms: groups, ending together, suspending, resuming, priority.
 
-Every host and every worker is started with the options from here, so a whole tree can be suspended or ended
-by the process id of its first process. Run on Linux; the Windows and macOS branches are written from their
-documentation. No process is started here and none is waited for.
+All hosts and workers are started with these options, so a whole tree can be suspended or ended by the id of its first
+process. Run on Linux; the Windows and macOS branches are written from documentation. Nothing here starts a process or
+waits for one.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from sapo_desktop.system import installation
 
 _PR_SET_PDEATHSIG = 1
 KERNEL_COUNTERS = Path("/proc/vmstat")
-"""Where Linux counts what happened since it started."""
+"""Where Linux counts events since its start."""
 
 
 def group_options() -> dict[str, Any]:
-    """Options for subprocess: a group of its own, so that Ctrl-C in a terminal stays with the parent.
+    """Options for subprocess: a separate group, so that Ctrl-C in a terminal only reaches the parent.
 
-    On Linux a session of its own too: it may share the processor out by session (autogroup), and then one process gives
-    way to others without the rest of its family. On macOS the session stays the parent's: when that dies, POSIX wakes
-    and ends the stopped members of the group, for which Linux has a call of its own (`die_with_parent`).
+    On Linux also a separate session, because it may schedule by session (autogroup), and then a process can lower its
+    priority without the rest of its family. On macOS the session stays the parent's: when that dies, POSIX wakes and
+    ends the stopped members of the group. Linux has its own call for that (`die_with_parent`).
     """
     return {"process_group": 0} if sys.platform == "darwin" else session_options()
 
 
 def session_options() -> dict[str, Any]:
-    """Options for subprocess: a process that outlives the terminal it was started from."""
+    """Options for subprocess: a process that outlives its terminal."""
     if sys.platform == "win32":
         import subprocess
 
@@ -45,13 +45,13 @@ def session_options() -> dict[str, Any]:
 
 
 def python_command(module: str) -> list[str]:
-    """How to run one of our modules. `-P`: a file in the current folder must not pass for a library."""
+    """The command for one of our modules. `-P`: a file in the current folder must not replace a library."""
     return [installation.interpreter(), "-P", "-m", module]
 
 
 def python_environment(values: Mapping[str, str], inherited: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """What is `inherited` with `values` on top, and a path on which our package is found in spite of
-    `-P`, and the engine pack where there is one. A crash of the interpreter itself leaves its stack in the log."""
+    """`inherited` with `values` on top, and a path to our package in spite of `-P`, and to the engine pack if there
+    is one. A crash of the interpreter itself writes its stack to the log."""
     merged = {**inherited, "PYTHONUTF8": "1", "PYTHONFAULTHANDLER": "1", **values}
     before = merged.get("PYTHONPATH", "").split(os.pathsep)
     found = [str(installation.ROOT), str(installation.engine_pack() or ""), *before]
@@ -60,11 +60,10 @@ def python_environment(values: Mapping[str, str], inherited: Mapping[str, str] =
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process when process `parent` ends; ends it now if that has happened.
+    """Make the kernel kill this process when process `parent` ends; ends it now if that already happened.
 
-    Linux only (the signal follows the thread that started us, so parents start children from their main
-    thread). macOS has no such call: there the end of the pipe from the parent does it. Windows: see
-    `tie_to_this_process`.
+    Linux only (the signal follows the thread that started us, so parents start children from their main thread). On
+    macOS the end of the parent's pipe does this. Windows: see `tie_to_this_process`.
     """
     if sys.platform == "linux":
         import ctypes
@@ -73,21 +72,21 @@ def die_with_parent(parent: int) -> None:
         if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
             code = ctypes.get_errno()
             raise OSError(code, f"prctl(PR_SET_PDEATHSIG) failed: {os.strerror(code)}")
-    # The parent may have died before the call above; a child of someone else has nobody to serve.
+    # The parent may have died before the call above; then there is nobody to serve.
     if sys.platform != "win32" and os.getppid() != parent:
         raise SystemExit("The process that started this one has stopped.")
 
 
 def give_memory_first() -> None:
-    """Linux: have the kernel end this process before the user's own programs, and before the one that started it, where
-    memory runs out; it can be started again. Whatever it starts follows it."""
+    """Linux: make the kernel kill this process before the user's programs and before its parent if memory runs out,
+    because it can be restarted. Its children inherit this."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # a container may refuse
             Path("/proc/self/oom_score_adj").write_text("500")
 
 
 def tie_to_this_process(pid: int) -> None:
-    """Windows: have child `pid` and its children killed when this process ends (else the child does it)."""
+    """Windows: kill child `pid` and its children when this process ends (elsewhere the child does it)."""
     if sys.platform == "win32":
         from sapo_desktop.system import windows_jobs
 
@@ -95,10 +94,10 @@ def tie_to_this_process(pid: int) -> None:
 
 
 def give_way(pid: int, low: bool) -> bool:
-    """Let every other program go before process `pid` and its children, or no longer; False where the system refuses.
-    Gone already: nothing.
+    """Lower the priority of process `pid` and its children below all other programs, or restore it; False if the system
+    refuses. Does nothing if it has ended.
 
-    Most systems let a program lower a priority and not raise it again.
+    Most systems let a program lower a priority but not raise it again.
     """
     import psutil
 
@@ -120,7 +119,7 @@ def give_way(pid: int, low: bool) -> bool:
 
 
 def _set_disk_priority(family: Sequence[int], low: bool) -> None:
-    """Disks too are for others first, where the system has such a class; it is no matter where it refuses."""
+    """Lower the disk priority, too, if the system has one; a refusal does not matter."""
     import psutil
 
     with contextlib.suppress(psutil.Error, OSError):
@@ -132,10 +131,9 @@ def _set_disk_priority(family: Sequence[int], low: bool) -> None:
 
 
 def _set_session_priority(pid: int, low: bool) -> None:
-    """Where Linux groups processes by session, a nice value counts only inside its session. One that a process of ours
-    leads is ours to lower; the terminal's, with other programs in it, is not."""
-    # Refused in some containers, and to everybody for a tenth of a second after another's change: then the nice value
-    # has to do.
+    """If Linux groups processes by session, a nice value counts only within its session. A session that our process
+    leads may be lowered; the terminal's, with other programs in it, not."""
+    # Refused in some containers, and for a tenth of a second after another change: then the nice value must suffice.
     with contextlib.suppress(OSError):
         if sys.platform == "linux" and os.getsid(pid) == pid:
             Path(f"/proc/{pid}/autogroup").write_text("19" if low else "0")
@@ -151,10 +149,10 @@ def _set_priority(pid: int, low: bool) -> None:
             raise PermissionError(str(error)) from error
         from sapo_desktop.system import windows_jobs
 
-        with contextlib.suppress(OSError):  # it only saves power; the class above is what others go before
+        with contextlib.suppress(OSError):  # it only saves power; the class above sets the priority
             windows_jobs.save_power(pid, low)
         return
-    # On Linux each thread has a niceness of its own; elsewhere the process has one.
+    # On Linux each thread has its own niceness; elsewhere the process has one.
     threads = Path(f"/proc/{pid}/task")
     try:
         numbers = [int(thread.name) for thread in threads.iterdir()] if sys.platform == "linux" else [pid]
@@ -166,19 +164,19 @@ def _set_priority(pid: int, low: bool) -> None:
 
 
 class Effort(NamedTuple):
-    """What a process has done since it began."""
+    """A process's use of resources since its start."""
 
     cpu: float
     """Seconds of processor time."""
     read: int
-    """Bytes read from disks, 0 where the system does not tell."""
+    """Bytes read from disks, 0 if the system does not report it."""
 
 
 def effort(pid: int) -> Effort:
-    """What process `pid` has done so far; nothing where it is gone."""
+    """The use of process `pid` so far; zeros if it is gone."""
     import psutil
 
-    # On Windows a virtual environment's python.exe is a launcher: the work is its child's. This process is none.
+    # On Windows a virtual environment's python.exe is a launcher whose child does the work, unless it is this process.
     if sys.platform == "win32" and pid != os.getpid():
         return _done_by(_windows_tree(pid))
     try:
@@ -188,7 +186,7 @@ def effort(pid: int) -> Effort:
 
 
 def _done_by(family: Sequence[Any]) -> Effort:
-    """What these processes, as psutil sees them, have done without their children."""
+    """The use of these psutil processes without their children."""
     import psutil
 
     cpu, read = 0.0, 0
@@ -201,7 +199,7 @@ def _done_by(family: Sequence[Any]) -> Effort:
 
 
 def family_cpu() -> float:
-    """Seconds of processor time that this process and all its children have used so far."""
+    """Seconds of processor time used by this process and all its children."""
     import psutil
 
     this = psutil.Process()
@@ -209,28 +207,27 @@ def family_cpu() -> float:
 
 
 class Processors(NamedTuple):
-    """The computer's processors since it began, in seconds over all of them."""
+    """The computer's processor time since its start, in seconds over all processors."""
 
     busy: float
     total: float
 
     def share_since(self, before: Processors) -> float:
-        """The share of them that computed since `before`, 0 to 1."""
+        """The busy share since `before`, 0 to 1."""
         return (self.busy - before.busy) / max(1e-9, self.total - before.total)
 
 
 def processors() -> Processors:
-    """What the processors did so far."""
+    """The current counters."""
     import psutil
 
     times = psutil.cpu_times()
-    total = float(sum(times[:8]))  # guests are counted in the first two already
+    total = float(sum(times[:8]))  # guests are included in the first two
     return Processors(total - times.idle - getattr(times, "iowait", 0.0), total)
 
 
 def own_memory(pid: int) -> int:
-    """Bytes that process `pid` holds for itself, without pages of files where the system tells those apart; 0 where it
-    is gone."""
+    """Private bytes of process `pid`, without file pages if the system distinguishes them; 0 if it is gone."""
     import psutil
 
     try:
@@ -243,7 +240,7 @@ def own_memory(pid: int) -> int:
 
 
 def resident_memory(pid: int) -> int:
-    """Bytes of memory that process `pid` occupies now, mapped files included; 0 where it is gone."""
+    """Bytes of memory of process `pid`, including mapped files; 0 if it is gone."""
     import psutil
 
     try:
@@ -253,7 +250,7 @@ def resident_memory(pid: int) -> int:
 
 
 def suspend(pid: int) -> None:
-    """Stop the process and its group (Windows: its children) where they stand. Gone already: nothing."""
+    """Suspend the process and its group (Windows: its children). Does nothing if it has ended."""
     if sys.platform == "win32":
         _to_windows_tree(pid, methodcaller("suspend"))
     else:
@@ -261,7 +258,7 @@ def suspend(pid: int) -> None:
 
 
 def resume(pid: int) -> None:
-    """Let a suspended process and its group go on."""
+    """Resume a suspended process and its group."""
     if sys.platform == "win32":
         _to_windows_tree(pid, methodcaller("resume"))
     else:
@@ -269,7 +266,7 @@ def resume(pid: int) -> None:
 
 
 def terminate_tree(pid: int) -> None:
-    """Ask the process and its group to end (Windows knows no asking: they are ended)."""
+    """Ask the process and its group to end (on Windows, end them)."""
     if sys.platform == "win32":
         kill_tree(pid)
     else:
@@ -277,7 +274,7 @@ def terminate_tree(pid: int) -> None:
 
 
 def kill_tree(pid: int) -> None:
-    """End the process and its group (Windows: its children) at once; stopped ones too."""
+    """Kill the process and its group (Windows: its children), also suspended ones."""
     if sys.platform == "win32":
         _to_windows_tree(pid, methodcaller("kill"))
     else:
@@ -285,7 +282,7 @@ def kill_tree(pid: int) -> None:
 
 
 def wait_gone(pid: int, seconds: float) -> bool:
-    """Whether process `pid`, no child of ours, has ended within so many seconds, or had ended before."""
+    """Whether process `pid`, not our child, ends within so many seconds or has already ended."""
     import psutil
 
     try:
@@ -298,13 +295,13 @@ def wait_gone(pid: int, seconds: float) -> bool:
 
 
 def memory_kills(counters: Path = KERNEL_COUNTERS) -> int:
-    """How many processes the kernel ended since it started because memory ran out, of the computer or of a control
-    group; 0 where it does not say. `counters`: where Linux does."""
+    """How many processes the kernel killed for lack of memory since its start, of the computer or of a control
+    group; 0 if unknown. `counters`: Linux's file."""
     return kernel_count(counters, "oom_kill")
 
 
 def kernel_count(path: Path, key: str) -> int:
-    """What Linux says of a key in one of its files with a key and a number a line; 0 where it does not say."""
+    """The number for a key in one of Linux's files of keys and numbers; 0 if it is missing."""
     try:
         lines = path.read_text(encoding="ascii").splitlines()
     except OSError:
@@ -313,9 +310,9 @@ def kernel_count(path: Path, key: str) -> int:
 
 
 def exit_reason(code: int, *, over_limit: bool = False, out_of_memory: bool = False) -> Text:
-    """The exit code of a child, negative for a signal as subprocess gives it, in words. `over_limit`: whether the limit
-    of memory that it is under was reached (system/desktop/ceiling.py). `out_of_memory`: whether the kernel ended
-    processes because memory ran out, since the child was asked for what it did last."""
+    """A child's exit code in words; as in subprocess, negative for a signal. `over_limit`: whether its memory limit
+    was reached (system/desktop/ceiling.py). `out_of_memory`: whether the kernel killed processes for lack of memory
+    since the child's last request."""
     if code >= 0:
         return sentence("it stopped with exit code {code}", code=str(code))
     try:
@@ -338,7 +335,7 @@ def _signal_group(pid: int, number: int) -> None:
 
 
 def _windows_tree(pid: int) -> list[Any]:
-    """The process and its children as psutil sees them, parent first; empty where it is gone."""
+    """The process and its children from psutil, parent first; empty if it is gone."""
     import psutil
 
     try:
@@ -349,7 +346,7 @@ def _windows_tree(pid: int) -> list[Any]:
 
 
 def _to_windows_tree(pid: int, act: Callable[[Any], object]) -> None:
-    """Do it to each of them; one that is ending meanwhile is refused, or gone."""
+    """Apply it to each; errors of a process that is ending are ignored."""
     import psutil
 
     for process in _windows_tree(pid):

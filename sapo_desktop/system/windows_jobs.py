@@ -1,7 +1,7 @@
-"""Job objects: how Windows ends children when their parent ends, however it ends; and its efficiency mode.
+"""Job objects: how Windows ends children with their parent in every case; and its efficiency mode.
 
-One job for this process, made at first use, with KILL_ON_JOB_CLOSE: its only handle is ours and is closed by
-the system when we end. It can bound what they commit of memory together: then a request for more fails. Written from
+One job for this process, created at first use, with KILL_ON_JOB_CLOSE: we hold its only handle, which the system closes
+when we end. It can limit the total memory that its processes commit; further requests then fail. Written from
 Microsoft's documentation; not run on Windows yet.
 """
 
@@ -55,13 +55,13 @@ class _PowerThrottling(ctypes.Structure):
 
 
 def _throttling(on: bool) -> _PowerThrottling:
-    """Efficiency mode, or what the system thinks right."""
+    """Efficiency mode, or the system's choice."""
     mask = _EXECUTION_SPEED if on else 0
     return _PowerThrottling(1, mask, mask)
 
 
 def _limits(most: int) -> _ExtendedLimits:
-    """Those of the job, `most` bytes of memory among them; 0: as much as there is."""
+    """The job's limits, including `most` bytes of memory; 0: unlimited."""
     limits = _ExtendedLimits()
     limits.BasicLimitInformation.LimitFlags = _KILL_ON_JOB_CLOSE | (_JOB_MEMORY if most else 0)
     limits.JobMemoryLimit = most
@@ -71,7 +71,7 @@ def _limits(most: int) -> _ExtendedLimits:
 if sys.platform == "win32":
 
     def bound_memory(most: int) -> None:
-        """Let all that is tied commit at most so many bytes together from now on; 0: as much as there is.
+        """Limit the total memory that all tied processes commit; 0: unlimited.
 
         Raises:
             OSError: Windows refused (the reason is in the error).
@@ -79,10 +79,10 @@ if sys.platform == "win32":
         _set(_job(), _limits(most))
 
     def save_power(pid: int, on: bool) -> None:
-        """Have the process run on the cores and at the speed that take least, or as the system thinks right.
+        """Run the process on the cores and at the speed that use least power, or leave the choice to the system.
 
         Raises:
-            OSError: Windows refused, as older ones do (the reason is in the error).
+            OSError: Windows refused, as older versions do (the reason is in the error).
         """
         kernel, state = _kernel(), _throttling(on)
         process = kernel.OpenProcess(_PROCESS_SET_INFORMATION, False, pid)
@@ -96,7 +96,7 @@ if sys.platform == "win32":
             kernel.CloseHandle(process)
 
     def tie(pid: int) -> None:
-        """Put process `pid` into the job of this process; its later children follow it.
+        """Put process `pid` into this process's job; its later children are included.
 
         Raises:
             OSError: Windows refused (the reason is in the error).

@@ -1,4 +1,4 @@
-"""Programs that come with Windows, asked for what no call tells Python. Written from the documentation, not run yet."""
+"""Programs that come with Windows, for facts that Python cannot query. Written from documentation, not run yet."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from pathlib import Path
 
 
 def ask(program: str, *words: str, timeout: float = 30.0) -> subprocess.CompletedProcess[str]:
-    """What a program of the folder System32 says. Raises OSError, TimeoutError where it says nothing
-    for `timeout` seconds.
+    """The output of a program in the folder System32. Raises OSError, or TimeoutError after `timeout` seconds.
 
-    By its full path, since a bare name is looked for in the current folder first. Its words are in a code page of the
-    console's: letters beyond ASCII may be lost.
+    By its full path, since a bare name is first looked up in the current folder. Its output is in a code page of the
+    console, so letters beyond ASCII may be lost.
     """
     folder = Path(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32")
     try:

@@ -1,1 +1,1 @@
-"""What the program asks of the user's desktop beside a window: to be started at login."""
+"""What the program asks of the user's desktop besides a window, for example to start at login."""

@@ -1,9 +1,8 @@
-"""Start at login, into the tray: an entry that the user sees and can delete where the system keeps such entries.
+"""Start at login, into the tray: an entry in the system's own list, which the user can see and delete.
 
-XDG autostart on Linux, HKCU's Run on Windows, a LaunchAgent on macOS; the last two are written from their
-documentation. One entry for each data folder. Whoever deletes it or turns it off elsewhere is not overruled: it is
-written only when the setting is changed, and at its start a node takes the setting from it, which an installer may have
-written too.
+XDG autostart on Linux, HKCU's Run on Windows, a LaunchAgent on macOS; the last two are written from documentation.
+There is one entry per data folder. If a user deletes it or turns it off elsewhere, that counts: it is written only when
+the setting changes, and a starting node reads the setting from it (an installer may have written it).
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from sapo_desktop.system.folders import DataFolder
 
 _RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
 APPROVED_KEY = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
-"""Where Windows notes what a person turned off: bytes of which the first is odd then. No value: it is on."""
+"""Where Windows stores what a person turned off: bytes of which the first is then odd. No value: on."""
 _TURNED_OFF = {("Hidden", "true"), ("X-GNOME-Autostart-enabled", "false")}
-"""Lines of an XDG entry that is there and starts nothing."""
+"""Lines that disable an existing XDG entry."""
 _TO_ESCAPE = str.maketrans({letter: f"\\{letter}" for letter in '"`$\\'} | {"%": "%%"})
 
 
@@ -35,7 +34,7 @@ class AutostartError(SapoError):
 
 
 def follow(on: bool, data: Path) -> None:
-    """Have the window of this data folder started at login, or no longer. Raises AutostartError."""
+    """Start the window of this data folder at login, or stop doing so. Raises AutostartError."""
     try:
         if sys.platform == "win32":
             _follow_windows(on, data)
@@ -53,7 +52,7 @@ def follow(on: bool, data: Path) -> None:
 
 
 def is_on(data: Path) -> bool:
-    """Whether the system starts the window of this data folder at login. Raises OSError where it cannot be seen."""
+    """Whether the system starts the window of this data folder at login. Raises OSError if that is unknown."""
     if sys.platform == "win32":
         return _is_on_windows(data)
     try:
@@ -64,7 +63,7 @@ def is_on(data: Path) -> bool:
 
 
 def entry(data: Path) -> Path:
-    """The file that starts this folder's window, there or not; on Windows only its name counts."""
+    """The file that starts this folder's window, existing or not; on Windows only its name is used."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "LaunchAgents" / f"org.sapo-desktop{_suffix(data)}.plist"
     configuration = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
@@ -72,13 +71,13 @@ def entry(data: Path) -> Path:
 
 
 def command(data: Path) -> list[str]:
-    """What starts the window, in the tray, whatever the login's environment is."""
+    """The command that starts the window in the tray, independent of the login's environment."""
     folder = ["--data", str(data)] if _suffix(data) else []
     return [*installation.launch(), "--tray", *folder]
 
 
 def _suffix(data: Path) -> str:
-    """Nothing for the user's own folder, a name for any other."""
+    """Empty for the user's own folder, a name for any other."""
     if data == DataFolder.default():
         return ""
     return f"-{hashlib.sha256(os.fsencode(data)).hexdigest()[:8]}"
@@ -86,14 +85,14 @@ def _suffix(data: Path) -> str:
 
 def _desktop_file(data: Path) -> bytes:
     words = " ".join(f'"{word.translate(_TO_ESCAPE)}"' for word in command(data))
-    # The file's own escapes come on top of those of the command.
+    # The file format's escapes apply on top of the command's.
     lines = ("[Desktop Entry]", "Type=Application", "Name=SAPO Desktop", f"Exec={words.replace(chr(92), chr(92) * 2)}")
     picture = str(resource("icons/sapo.svg")).replace("\\", "\\\\")
     return "\n".join((*lines, f"Icon={picture}", "X-GNOME-Autostart-enabled=true", "")).encode()
 
 
 def _is_turned_off(text: str) -> bool:
-    """Whether an XDG entry is kept but not followed, as desktops write it where a person takes it off the list."""
+    """Whether an XDG entry is disabled, as desktops do it when a person turns it off."""
     group = ""
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):

@@ -1,7 +1,7 @@
-"""Keeps the computer from falling asleep by itself; whoever sends it to sleep by hand still can.
+"""Prevents automatic sleep; a person can still send the computer to sleep.
 
-Linux: systemd-inhibit, macOS: caffeinate, each as a child that ends with us; Windows: a call for as long as this thread
-lives. The last two are written from their documentation.
+Linux: systemd-inhibit; macOS: caffeinate, each as a child that ends with us; Windows: a call that lasts as long as this
+thread. The last two are written from documentation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CONTINUOUS, _SYSTEM_REQUIRED = 0x80000000, 0x00000001
 
 
 class Awake:
-    """Holds it awake, or no longer. To be used from one thread that lives as long as it is to hold."""
+    """Keeps the computer awake or not. Use it from one thread that lives as long as it should last."""
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[bytes] | None = None
@@ -26,7 +26,7 @@ class Awake:
         self._useless = False
 
     def follow(self, wanted: bool) -> bool:
-        """Hold it awake, or no longer; False where this system offers no way to, or whoever held it gave up."""
+        """Keep it awake, or stop doing so; False if this system has no way, or the helper process ended."""
         if self._child is not None and self._child.poll() is not None:
             self._useless = True
         if wanted == self.held and not self._useless:
@@ -42,7 +42,7 @@ class Awake:
         if line is None:
             return False
         with contextlib.suppress(OSError):
-            # The end of its input ends it, however we do.
+            # Its input ends when we do, which ends it.
             self._child = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         return self._child is not None
 
@@ -61,13 +61,13 @@ class Awake:
 
 
 def can_hold() -> bool:
-    """Whether this system offers a way, and takes it up where that is tried for a moment."""
+    """Whether this system has a way that works in a short test."""
     if sys.platform == "win32":
         return True
     line = _command()
     if sys.platform == "darwin" or line is None:
         return line is not None
-    try:  # in the place of what waits for the end of its input, something that ends at once
+    try:  # instead of a program that waits for the end of its input, one that ends at once
         tried = subprocess.run([*line[:-1], "true"], stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return False

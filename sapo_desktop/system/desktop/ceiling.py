@@ -1,12 +1,11 @@
-"""Memory held by the system: what this process and those that it starts may take, however fast they take it.
+"""A memory limit enforced by the system for this process and its children, however fast they allocate.
 
-Linux: a scope of the user's own systemd, in which the kernel ends the process that weighs most once all of it together
-is above the limit (control groups, version 2). This process goes in, so whatever it starts from then on begins there;
-memory that was taken before is not counted. Windows: the job that the hosts are in; there a request for more memory
-fails. macOS has nothing of the kind.
+Linux: a scope of the user's systemd, in which the kernel kills the largest process once all together exceed the limit
+(control groups, version 2). This process joins the scope, so its later children start there; memory used before does
+not count. Windows: the job of the hosts, in which allocations fail. macOS has no such limit.
 
-The limit lies above what the user allows (`limit_of`): worker/guest.py looks every two seconds and loads the model with
-less, which loses nothing. What is here is for what is faster than that look.
+The limit is higher than the user's (`limit_of`): worker/guest.py checks every two seconds and reloads the model with
+less, which loses nothing. This is for growth that is faster than that check.
 """
 
 from __future__ import annotations
@@ -30,41 +29,41 @@ _NAME, _PATH = "org.freedesktop.systemd1", "/org/freedesktop/systemd1"
 _MANAGER = f"{_NAME}.Manager"
 _NO_LIMIT = 2**64 - 1
 _WHOLE = 2**20
-"""Bytes: the kernel keeps whole pages, which are smaller, and is asked whether it has just this limit."""
+"""Bytes: the kernel rounds to whole (smaller) pages, and its limit is compared with ours."""
 _SETTLE_SECONDS, _STEP_SECONDS = 2.0, 0.05
 OWN, TREE = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
-"""Where the kernel says in which group this process is, and what it says of all groups."""
+"""Files in which the kernel names this process's group, and the folder of all groups."""
 
 
 class NotHeld(SapoError):
-    """The system holds no limit here."""
+    """The system enforces no limit here."""
 
 
 def limit_of(most: int) -> int:
-    """Bytes of the hard limit where the user allows `most`: a quarter more, and 400 MB at least. The system counts
-    pages of files too, PyTorch's among them, which the kind look leaves out; and that look needs its two seconds. A
-    card's memory has the same room (worker/guest.py)."""
+    """Bytes of the hard limit if the user allows `most`: a quarter more, at least 400 MB. The system also counts
+    pages of files, including PyTorch's, which the regular check omits, and that check needs its two seconds. A
+    card's memory has the same margin (worker/guest.py)."""
     limit = most + max(most // 4, 400_000_000)
     return limit - limit % _WHOLE
 
 
 class Ceiling:
-    """The limit that is in force. `own`, `tree`: see OWN and TREE."""
+    """The current limit. `own`, `tree`: see OWN and TREE."""
 
     def __init__(self, own: Path = OWN, tree: Path = TREE) -> None:
         self._own, self._tree = own, tree
         self._lock = threading.Lock()
-        """A look that was given up ends in its thread, maybe while the next one begins."""
+        """An abandoned call may still end in its thread while the next one begins."""
         self._most = 0
         self._scope = ""
         self._holds = False
-        """Whether a limit was held once, from when on new processes begin under it."""
+        """Whether a limit was ever active, so that new processes start under it."""
         self.refused: Text = ""
-        """Why the system does not hold what was asked for last; empty: it does, or nothing was asked for."""
+        """Why the system does not enforce the last requested limit; empty if it does, or there is none."""
 
     def follow(self, most: int) -> bool:
-        """Allow so many bytes from now on, 0: as many as there are. Whether processes that run already are not counted
-        and should be started anew; where the system holds nothing, `refused` says why."""
+        """Set the limit in bytes; 0: none. Returns whether running processes are not counted and should be
+        restarted. If the system enforces nothing, `refused` says why."""
         with self._lock:
             if most == self._most:
                 return False
@@ -96,25 +95,25 @@ class Ceiling:
         return begins
 
     def _begin(self, held: list[tuple[str, tuple[str, Any]]]) -> None:
-        """Go into a scope with this limit."""
+        """Join a scope with this limit."""
         if "/system.slice/" in self._own.read_text():
             raise NotHeld(sentence("This node is a system service, so the limit is MemoryMax of that service."))
         scope = f"{OWN_SCOPE}{os.getpid()}.scope"
         made = [
             ("Description", ("s", "SAPO Desktop")),
-            # Who asks: in a container its own number would be another process's here.
+            # systemd uses the caller's id: in a container, our own number would name another process.
             ("PIDs", ("au", [0])),
-            # Delegated, so that systemd does not end all of it where the kernel ends one.
+            # Delegated, so that systemd does not stop the whole scope when the kernel kills one process.
             ("Delegate", ("b", True)),
             ("CollectMode", ("s", "inactive-or-failed")),
             *held,
         ]
         _ask("StartTransientUnit", "ssa(sv)a(sa(sv))", (scope, "fail", made, []))
-        self._scope = scope  # from here on there is something to change, whether or not a limit holds in it
+        self._scope = scope  # from here on there is something to change, whether or not a limit is active in it
         self._wait_until(lambda: control_group(self._own).endswith(f"/{scope}"))
 
     def _in_force(self) -> int:
-        """Bytes, as the kernel has them; 0 where it holds none."""
+        """Bytes, as the kernel reports them; 0 if it enforces none."""
         try:
             return int((self._tree / control_group(self._own).lstrip("/") / "memory.max").read_text())
         except (OSError, ValueError):
@@ -122,7 +121,7 @@ class Ceiling:
 
     @staticmethod
     def _wait_until(so: Callable[[], bool]) -> None:
-        """systemd answers before it is done. Raises NotHeld where it does not come true."""
+        """systemd answers before it is done. Raises NotHeld if the limit does not appear."""
         deadline = time.monotonic() + _SETTLE_SECONDS
         while not so():
             if time.monotonic() > deadline:
@@ -131,8 +130,8 @@ class Ceiling:
 
 
 def times_reached(own: Path = OWN, tree: Path = TREE) -> int:
-    """How often the limit of our scope was reached with nothing to give back, so that a process of it was ended; 0
-    outside of one."""
+    """How often our scope reached its limit with nothing to reclaim, so that one of its processes was killed; 0
+    without a scope."""
     group = control_group(own)
     if not group.rpartition("/")[2].startswith(OWN_SCOPE):
         return 0

@@ -1,4 +1,4 @@
-"""Whether a window can be shown here, found out before Qt is loaded, which would end the process. No Qt."""
+"""Whether a window can open here, checked before Qt is loaded, which would abort the process. No Qt."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LIBRARIES = (
     "libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xkb1 libxkbcommon-x11-0 libx11-xcb1 "
     "libdbus-1-3 libgssapi-krb5-2 libwayland-cursor0 libwayland-egl1"
 )
-"""What Qt needs on Debian and Ubuntu."""
+"""Packages that Qt needs on Debian and Ubuntu."""
 _PLATFORM = "QT_QPA_PLATFORM"
 _TRIAL_SECONDS, _DISPLAY_SECONDS = 10, 5.0
 TERMINAL = "The node also works in the terminal: sapo-desktop run"
 
 
 def why_no_window(environment: Mapping[str, str] = os.environ) -> str:
-    """Why there can be no window; empty where there can be one."""
+    """Why no window can open; empty if one can."""
     if importlib.util.find_spec("PySide6") is None:
         return "The window needs PySide6, which is not installed here: python3 installers/bootstrap.py setup."
     asked = environment.get(_PLATFORM, "")
@@ -34,7 +34,7 @@ def why_no_window(environment: Mapping[str, str] = os.environ) -> str:
     if not sys.platform.startswith("linux"):
         whys = [_why_not(one, environment) for one in platforms]
     elif platforms or expects_window(environment):
-        # As Qt does: Wayland first, then X, and the first that works is taken.
+        # As in Qt: first Wayland, then X; the first that works is used.
         there = [one for one, name in (("wayland", "WAYLAND_DISPLAY"), ("xcb", "DISPLAY")) if environment.get(name)]
         whys = [_why_not(one, environment) for one in platforms or there]
     else:
@@ -45,13 +45,13 @@ def why_no_window(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def expects_window(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether a start belongs to a desktop, so that a person waits for a window."""
+    """Whether the start comes from a desktop, so that a person waits for a window."""
     names = (_PLATFORM, "DISPLAY", "WAYLAND_DISPLAY")
     return not sys.platform.startswith("linux") or any(environment.get(name) for name in names)
 
 
 def _why_not(platform: str, environment: Mapping[str, str]) -> str:
-    """Why Qt opens no window by this plugin; empty where it does."""
+    """Why Qt opens no window with this plugin; empty if it does."""
     if platform in ("offscreen", "minimal"):
         missing = _missing_library("")
         return _without(missing) if missing else ""
@@ -67,7 +67,7 @@ def _why_not(platform: str, environment: Mapping[str, str]) -> str:
 
 
 def _tried(environment: Mapping[str, str]) -> str:
-    """Why Qt does not start in a process of its own, which it would take along; empty where it does."""
+    """Why Qt does not start in a separate process, which it may abort; empty if it does."""
     code = "from PySide6.QtGui import QGuiApplication; QGuiApplication([])"
     try:
         run = subprocess.run(
@@ -91,13 +91,13 @@ def _without(missing: str) -> str:
 
 
 def _x_answers(name: str) -> bool:
-    """Whether an X server takes us for a client: Qt would end the process where none does."""
+    """Whether an X server accepts us as a client; Qt would abort the process if none does."""
     if not name:
         return False
     try:
         xcb = ctypes.CDLL("libxcb.so.1")
     except OSError:
-        return True  # what Qt itself misses is said elsewhere
+        return True  # what Qt itself lacks is reported elsewhere
     xcb.xcb_connect.restype = ctypes.c_void_p
 
     def connects() -> bool:
@@ -113,7 +113,7 @@ def _x_answers(name: str) -> bool:
 
 
 def _wayland_answers(environment: Mapping[str, str]) -> bool:
-    """Whether anybody listens on Wayland's socket."""
+    """Whether something listens on Wayland's socket."""
     name = environment.get("WAYLAND_DISPLAY", "")
     if not name:
         return False
@@ -128,7 +128,7 @@ def _wayland_answers(environment: Mapping[str, str]) -> bool:
 
 
 def _missing_library(plugin: str) -> str:
-    """What a part of Qt needs and the loader does not find; `plugin`: of those for platforms, else Qt itself."""
+    """A library that the loader does not find; `plugin`: for a platform plugin, else for Qt itself."""
     spec = importlib.util.find_spec("PySide6")
     if spec is None or spec.origin is None:
         return ""

@@ -1,4 +1,4 @@
-"""A notification with what can be done about it, over D-Bus: on desktops without a tray, as GNOME, too."""
+"""A notification with actions, over D-Bus; also works on desktops without a tray, such as GNOME."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from sapo_desktop.system.presence import bus
 
 _NAME, _PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
 OPEN = "default"
-"""The action of whoever presses the notification itself."""
+"""The action of clicking the notification itself."""
 
 
 def show(title: str, text: str, actions: Mapping[str, str]) -> str:
-    """Show it, and wait until it is gone; returns the action that was pressed, or nothing. For a thread of its own.
+    """Show it and wait until it is gone; returns the chosen action, or an empty text. For a separate thread.
 
-    `actions`: their words, by name. Raises NoBus where nobody shows notifications.
+    `actions`: their labels, by name. Raises NoBus if nothing shows notifications.
     """
     with bus.speaking("SESSION", _NAME, _PATH) as line:
         signals = line.signals(_NAME)

@@ -1,7 +1,7 @@
-"""Tells when the computer is about to sleep, so that what is not on disk yet gets there first.
+"""Announces that the computer is about to sleep, so that unsaved work can be written first.
 
-Linux: logind on the system's bus, which holds the sleep back for those who ask for it, five seconds as it comes. Other
-systems are not asked. That a computer woke up again is seen by its clock, everywhere (worker/guest.py).
+Linux: logind on the system bus, which delays the sleep for programs that ask, by default up to five seconds. Other
+systems are not asked. A wake-up is detected by the clock on all systems (worker/guest.py).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _DELAY = ("sleep", "SAPO Desktop", "What was learned is written", "delay")
 
 
 def follow(before: Callable[[], None]) -> None:
-    """Call `before` ahead of every sleep, which waits until it returns. Without end, for a thread of its own.
+    """Call `before` ahead of every sleep, which waits until it returns. Never ends; for a separate thread.
 
-    Raises NoBus where nobody tells of sleep, or no longer.
+    Raises NoBus if nothing announces sleep, or no longer does.
     """
     with bus.speaking("SYSTEM", _NAME, _PATH, descriptors=True) as line:
         signals = line.signals(_MANAGER)
@@ -38,6 +38,6 @@ def follow(before: Callable[[], None]) -> None:
 
 
 def _hold(line: bus.Line) -> Any:
-    """What holds the next sleep back until it is closed."""
+    """A lock that delays the next sleep until it is closed."""
     (held,) = line.call(f"{_MANAGER}.Inhibit", "ssss", _DELAY)
     return held

@@ -1,2 +1,2 @@
-"""Whether this is a good moment to compute on somebody's computer: what `watch.py` sees of its user, its power, its
-link, its heat and its other programs. One module a kind of fact; what a system cannot tell is a fact too."""
+"""Whether this is a good moment to compute: the computer's user, power, connection, heat and other programs, as seen
+by `watch.py`. One module per kind of fact; what a system cannot report is a fact, too."""

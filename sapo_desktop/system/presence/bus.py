@@ -1,4 +1,4 @@
-"""D-Bus, where there is a bus: Linux desktops tell there what no file says, and show notifications."""
+"""D-Bus, if there is a bus: Linux desktops report on it what no file contains, and show notifications."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _SECONDS = 2.0
 
 
 class NoBus(SapoError):
-    """There is no bus, or nobody on it who answers."""
+    """There is no bus, or nothing on it answers."""
 
 
 def call(
     bus: Bus, name: str, path: str, method: str, signature: str | None = None, body: tuple[Any, ...] = ()
 ) -> tuple[Any, ...]:
-    """What `method` (`interface.Member`) of an object returns. Raises NoBus."""
+    """Call `method` (`interface.Member`) of an object and return its result. Raises NoBus."""
     with speaking(bus, name, path) as line:
         return line.call(method, signature, body)
 
@@ -38,7 +38,7 @@ class Line:
         self._connection, self._name, self._path = connection, name, path
 
     def call(self, method: str, signature: str | None = None, body: tuple[Any, ...] = ()) -> tuple[Any, ...]:
-        """What `method` (`interface.Member`) returns."""
+        """Call `method` (`interface.Member`) and return its result."""
         from jeepney import DBusAddress, new_method_call
         from jeepney.wrappers import unwrap_msg
 
@@ -49,7 +49,7 @@ class Line:
         return answer
 
     def signals(self, interface: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
-        """Name and arguments of every signal of the object from now on; without end."""
+        """Name and arguments of every future signal of the object; never ends."""
         from jeepney import HeaderFields, MatchRule
         from jeepney.bus_messages import message_bus
         from jeepney.wrappers import unwrap_msg
@@ -57,7 +57,7 @@ class Line:
         rule = MatchRule(type="signal", interface=interface, path=self._path)
         unwrap_msg(self._connection.send_and_get_reply(message_bus.AddMatch(rule), timeout=_SECONDS))
         waiting: deque[Message] = deque()
-        # Heard from here on, before the caller asks for anything that they could be about.
+        # Subscribed here, before the caller makes requests that could cause signals.
         heard = self._connection.filter(rule, queue=waiting)
         return self._follow(heard, waiting, HeaderFields.member)
 
@@ -72,8 +72,8 @@ class Line:
 
 @contextlib.contextmanager
 def speaking(bus: Bus, name: str, path: str, *, descriptors: bool = False) -> Iterator[Line]:
-    """A connection for more than one call; `descriptors`: answers may hold open files, to be closed by the caller.
-    Raises NoBus, also for what goes wrong while it is used."""
+    """A connection for several calls. `descriptors`: answers may contain open files, which the caller closes. Raises
+    NoBus, also for errors during its use."""
     from jeepney.wrappers import DBusErrorResponse
 
     try:
@@ -84,8 +84,8 @@ def speaking(bus: Bus, name: str, path: str, *, descriptors: bool = False) -> It
 
 
 def _connected(bus: Bus, descriptors: bool) -> DBusConnection:
-    """A connection on which no answer is waited for without end, the first one included: jeepney bounds its greeting
-    (Hello) by nothing, so that a bus that takes connections and then says nothing would hold the caller for ever."""
+    """A connection with a time limit for every answer. jeepney does not limit the first one (Hello), so a bus that
+    accepts connections and then says nothing would block the caller forever."""
     from jeepney.bus import get_bus
     from jeepney.io.blocking import DBusConnection, prep_socket
 
@@ -108,7 +108,7 @@ def get_property(bus: Bus, name: str, path: str, interface: str, member: str) ->
 
 
 def _address(bus: Bus) -> str:
-    """Where systemd puts the session's bus, for who was not told."""
+    """systemd's address of the session bus, if the environment has none."""
     if bus == "SYSTEM" or "DBUS_SESSION_BUS_ADDRESS" in os.environ:
         return bus
     return f"unix:path={os.environ.get('XDG_RUNTIME_DIR', '')}/bus"

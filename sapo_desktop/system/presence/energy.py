@@ -1,5 +1,5 @@
-"""How much energy computing took: the processor's own counter (RAPL) and the card's (NVML) where they may be read, else
-processor time at a stated power. The counters are of the whole computer; a node answers for its share of the work."""
+"""Energy used for computing: from the processor's counter (RAPL) and the card's (NVML) if they are readable, else
+from processor time at a given power. The counters cover the whole computer; a node counts its share of the work."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _RAPL = Path("/sys/class/powercap")
 
 class _Seen(NamedTuple):
     packages: list[int] | None
-    """Microjoules of each; None where nobody may read them, which most systems keep for root."""
+    """Microjoules of each; None if they are not readable, as on most systems except for root."""
     processors: Processors
     cards: list[tuple[float, bool]]
 
 
 class Energy:
-    """Counts from one look to the next."""
+    """Counts from one call to the next."""
 
     def __init__(self, rapl: Path = _RAPL) -> None:
         self._packages = sorted(rapl.glob("*-rapl:[0-9]"))
@@ -29,15 +29,15 @@ class Energy:
 
     @property
     def measured(self) -> bool:
-        """Whether the processor's counter can be read."""
+        """Whether the processor's counter is readable."""
         return self._before.packages is not None
 
     def look(self, cpu_seconds: float, core_watts: float, own: Sequence[int]) -> float:
-        """Joules since the last look, in which the node took so much processor time. `core_watts`: what a computing
-        core is said to take; `own`: the node's processes, for the card."""
+        """Joules since the last call, during which the node used so much processor time. `core_watts`: assumed power
+        of a computing core; `own`: the node's processes, for the card."""
         before, now = self._before, _Seen(self._count(), processors(), card_joules(own))
         self._before = now
-        pairs = zip(before.cards, now.cards, strict=False)  # the first look has none
+        pairs = zip(before.cards, now.cards, strict=False)  # at the first call there are none
         card = sum(max(0.0, after - earlier) for (earlier, _), (after, ours) in pairs if ours)
         if before.packages is None or now.packages is None:
             return cpu_seconds * core_watts + card
@@ -53,7 +53,7 @@ class Energy:
             return None
 
     def _since(self, place: int, before: int, now: int) -> float:
-        """Joules between two states of a counter, which begins anew now and then."""
+        """Joules between two states of a counter, which occasionally restarts."""
         if now < before:
             now += int((self._packages[place] / "max_energy_range_uj").read_text())
         return (now - before) / 1e6

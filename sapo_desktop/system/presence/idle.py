@@ -1,8 +1,8 @@
-"""For how long nobody has touched keyboard and mouse.
+"""How long keyboard and mouse have not been used.
 
-Linux: on Wayland GNOME's Mutter over D-Bus, else the protocol ext-idle-notify, which KDE's KWin, sway and others speak;
-on X11 its screen saver extension, under any desktop.
-Windows and macOS have a call each, written from their documentation. "Cannot tell" is an answer, with its reason.
+Linux: on Wayland GNOME's Mutter over D-Bus, else the protocol ext-idle-notify, which KDE's KWin, sway and others
+support; on X11 the screen saver extension, under any desktop. Windows and macOS have a call each, written from
+documentation. "Unknown" is a possible answer, with its reason.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ _MUTTER = ("org.gnome.Mutter.IdleMonitor", "/org/gnome/Mutter/IdleMonitor/Core")
 
 
 class CannotTell(SapoError):
-    """Nobody here says whether the computer is used."""
+    """Nothing here reports whether the computer is used."""
 
 
 class Idle:
-    """Asks, each time it is looked at; a connection that a session needs stays open."""
+    """Asks at each call; keeps a connection open if a session needs that."""
 
     def __init__(self) -> None:
         self._notify: wayland.IdleNotify | None = None
 
     def seconds(self) -> float:
-        """Since the last input. Raises CannotTell."""
+        """Seconds since the last input. Raises CannotTell."""
         try:
             if sys.platform == "win32":
                 return _windows()
@@ -51,7 +51,7 @@ class Idle:
             try:
                 (milliseconds,) = bus.call("SESSION", *_MUTTER, f"{_MUTTER[0]}.GetIdletime")
                 return float(milliseconds) / 1000
-            except bus.NoBus:  # another desktop than GNOME
+            except bus.NoBus:  # a desktop other than GNOME
                 return self._by_protocol(path)
         if display := os.environ.get("DISPLAY"):
             return x11.idle(display)
@@ -82,7 +82,7 @@ if sys.platform == "win32":
         last = _LastInput(ctypes.sizeof(_LastInput), 0)
         if not ctypes.windll.user32.GetLastInputInfo(ctypes.byref(last)):
             raise OSError("GetLastInputInfo failed")
-        # Both count milliseconds and begin anew after 49 days.
+        # Both count milliseconds and overflow after 49 days.
         return ((ctypes.windll.kernel32.GetTickCount() - last.time) & 0xFFFFFFFF) / 1000
 
 

@@ -1,8 +1,7 @@
-"""What the system says of the computer: how hot processor and card are, and whether the link to the internet is paid
-by volume.
+"""Sensors: the temperature of processor and card, and whether the internet connection is metered.
 
-Of the link: NetworkManager's word on Linux, the system's own on Windows. macOS tells no process without a window of its
-own, and counts as not metered.
+The latter comes from NetworkManager on Linux and from the system on Windows. macOS reports it only to programs with a
+window, so there a connection counts as not metered.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from sapo_desktop.system.hardware import card_degrees
 from sapo_desktop.system.presence import bus
 
 _PROCESSORS = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "cpu-thermal", "acpitz", "soc_thermal")
-"""Sensors of Linux that are the processor's; a disk has its own limits."""
+"""Linux's sensors of the processor; disks have their own limits."""
 
 
 def degrees() -> float | None:
-    """Of the hottest of them, in Celsius; None where nothing says (psutil has no sensors of Windows and macOS)."""
+    """The highest temperature in Celsius; None if unknown (psutil has no sensors on Windows and macOS)."""
     try:
         sensors = psutil.sensors_temperatures() if hasattr(psutil, "sensors_temperatures") else {}
-    except (OSError, ValueError):  # as with batteries: what drivers write
+    except (OSError, ValueError):  # drivers may write anything, as with batteries
         sensors = {}
     found = [entry.current for name in _PROCESSORS for entry in sensors.get(name, ()) if entry.current]
     return max([*found, *card_degrees()], default=None)
@@ -40,7 +39,7 @@ _ASK_WINDOWS = (
 
 
 def is_metered() -> bool | None:
-    """None where it cannot be told."""
+    """None if unknown."""
     if sys.platform == "win32":
         return {"Fixed": True, "Variable": True, "Unrestricted": False}.get(_windows())
     elif sys.platform == "darwin":

@@ -1,6 +1,6 @@
-"""Which settings this computer cannot keep, and why: what nothing here tells, or lets a program do.
+"""Which settings this computer cannot keep, and why: something is not reported here, or not possible for a program.
 
-Asked anew each time, since a desktop session, a service or a driver may come later than the node.
+Checked at each call, because a desktop session, a service or a driver may start after the node.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sapo_desktop.system.presence.idle import CannotTell, Idle
 
 
 def unsupported(keys: Collection[str]) -> dict[str, Text]:
-    """Why, for those of these settings that cannot be kept here. May take some seconds, where a service is silent."""
+    """The reason for each of these settings that cannot be kept here. May take seconds if a service does not answer."""
     found: dict[str, Text] = {}
     for bound, look in _LOOKS.items():
         asked = [key for key in bound if key in keys]
@@ -28,7 +28,7 @@ def unsupported(keys: Collection[str]) -> dict[str, Text]:
 
 
 def asked_in_vain(settings: Settings, keys: Collection[str]) -> dict[str, Text]:
-    """The same for those of these settings that ask something of the computer: the defaults and "off" ask nothing."""
+    """As `unsupported`, only for settings that ask something of the computer; defaults and "off" do not."""
     nothing = {key: (settings_file.describe(key).default, 0, "continue") for key in LOOKED_AT.intersection(keys)}
     return unsupported([key for key, values in nothing.items() if getattr(settings, key) not in values])
 

@@ -1,6 +1,6 @@
-"""Looks at this computer: the facts by which a node decides whether it is a guest in the way.
+"""The facts by which a node decides whether it is in the way of the computer's user.
 
-Only what the settings ask for is looked at. What costs more than a glance is looked at every few seconds.
+Only what the settings need is checked; expensive checks run every few seconds.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ from sapo_desktop.system.presence.idle import CannotTell, Idle
 
 """Settings that hold while nobody uses the computer; 0 in each: the same as otherwise."""
 SLOW_SECONDS = 10.0
-"""Between looks at programs, sensors, cards and the link."""
+"""Interval of the checks of programs, sensors, cards and the connection."""
 LINK_SECONDS = 60.0
-"""The same of the link on Windows, which starts a program for it that takes seconds."""
+"""The same for the connection on Windows, which starts a program that takes seconds."""
 
 
 class Presence(Record, frozen=True, kw_only=True):
-    """What was seen. A field that nobody asked for, or that cannot be told, has its default."""
+    """The observed facts. A field that is not needed or unknown has its default."""
 
     on_battery: bool = False
     charge: int | None = None
     """Percent."""
     battery: str = ""
-    """As the system names it."""
+    """The system's name for it."""
     idle: float | None = None
     """Seconds without input."""
     idle_unknown: Text = ""
-    """Why that cannot be told."""
+    """Why that is unknown."""
     metered: bool = False
     program: str | None = None
-    """One of those that the node is to pause for, which runs."""
+    """A running program for which the node should pause."""
     card_share: float = 0.0
-    """What other programs hold of the graphics card's memory, in percent."""
+    """Share of the graphics card's memory that other programs use, in percent."""
     degrees: float | None = None
 
 
 class Watch:
-    """Looks, again and again. `clock`: monotonic seconds; `own`: the processes of this node."""
+    """Makes the checks repeatedly. `clock`: monotonic seconds; `own`: the processes of this node."""
 
     def __init__(self, own: Callable[[], Sequence[int]], clock: Callable[[], float] = time.monotonic) -> None:
         self._own = own
@@ -61,7 +61,7 @@ class Watch:
         self._asking: threading.Thread | None = None
 
     def look(self, settings: Settings) -> Presence:
-        """As things are now; may take some seconds where a service does not answer."""
+        """The current facts; may take seconds if a service does not answer."""
         now = self._clock()
         if self._slow is None or self._slow[1] != settings or now - self._slow[0] >= SLOW_SECONDS:
             self._slow = now, settings, self._look_slowly(settings)
@@ -86,7 +86,7 @@ class Watch:
             if self._asking is None or (not self._asking.is_alive() and now - self._asked >= LINK_SECONDS):
                 self._asked, self._asking = now, threading.Thread(target=self._ask_for_link, daemon=True)
                 self._asking.start()
-            if first:  # no node is to begin on a link that it has to leave; later none is to wait with who comes back
+            if first:  # only at the start, which may depend on the link; later, a returning user must not wait
                 self._asking.join()
         else:
             self._ask_for_link()
@@ -107,9 +107,9 @@ def wants_idle(settings: Settings) -> bool:
     return settings.when_in_use != "continue"
 
 
-# Whether the computer runs on its battery, and which one that is. Linux: the kernel's list of power supplies. It
-# holds the batteries of mice, headsets and pens too, which power nothing but themselves (scope Device), and any name
-# may stand there. Windows and macOS have one answer for the computer.
+# Whether the computer runs on a battery, and which one. Linux: the kernel's list of power supplies, which also has the
+# batteries of mice, headsets and pens (scope Device), under any name. Windows and macOS have one answer for the
+# computer.
 
 
 SUPPLIES = Path("/sys/class/power_supply")
@@ -118,23 +118,23 @@ _PLUGS = ("Mains", "USB", "Wireless")
 
 
 class Power(NamedTuple):
-    """What powers the computer; without a battery, or where that cannot be detected: no battery."""
+    """The computer's power source. Without a battery, or if that is unknown: no battery."""
 
     on_battery: bool = False
     charge: int | None = None
-    """Percent; None without a battery, or where it does not say."""
+    """Percent; None without a battery, or if unknown."""
     battery: str = ""
-    """As the system names the one that is in use, or all of them."""
+    """The system's name of the battery in use, or of all."""
 
 
 def power(supplies: Path = SUPPLIES) -> Power:
-    """What powers the computer now. `supplies`: where Linux lists them."""
+    """The current power source. `supplies`: Linux's list."""
     if sys.platform == "linux":
         return _linux(supplies)
     else:
         try:
             battery = psutil.sensors_battery()
-        except (OSError, ValueError, RuntimeError):  # what drivers write is not always what psutil expects
+        except (OSError, ValueError, RuntimeError):  # drivers do not always write what psutil expects
             return Power()
         return Power() if battery is None else Power(battery.power_plugged is False, round(battery.percent))
 
@@ -144,7 +144,7 @@ class _Supply(NamedTuple):
     kind: str
 
     def text(self, name: str) -> str:
-        """What the kernel says under that name; empty where it does not."""
+        """The kernel's value of that name; empty if there is none."""
         try:
             return (self.folder / name).read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
@@ -160,7 +160,7 @@ class _Supply(NamedTuple):
 
     @property
     def plugged_in(self) -> bool:
-        """Whether power comes in here. A USB port that charges a phone calls itself online too."""
+        """Whether this supplies power. A USB port that charges a phone also reports online."""
         roles = [one.read_text() for one in self.folder.glob("device/typec/port*/power_role")]
         gives = roles and not any("[sink]" in role for role in roles)
         return self.number("online") not in (None, 0) and not gives
@@ -186,7 +186,7 @@ def _linux(supplies: Path) -> Power:
 
 
 def _charge(stores: Iterable[_Supply]) -> int | None:
-    """Percent of all of them together: by what each holds where every one says that, else their mean."""
+    """Percent of all together: weighted by capacity if all report it, else their mean."""
     for now, full in (("energy_now", "energy_full"), ("charge_now", "charge_full")):
         pairs = [(one.number(now), one.number(full)) for one in stores]
         held = [(a, b) for a, b in pairs if a is not None and b]

@@ -1,7 +1,7 @@
-"""Seconds since the last input, of a Wayland compositor with ext-idle-notify.
+"""Seconds since the last input, from a Wayland compositor with ext-idle-notify.
 
-A compositor tells nobody how long; it tells when a second without input is over, and when input comes again. So one
-connection stays open, which is read at each look.
+A compositor does not report durations, only when a second without input has passed and when input returns. So one
+connection stays open and is read at each call.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 _SECONDS = 2.0
 _FIRST = 1.0
-"""Seconds without input after which the compositor tells."""
+"""Seconds without input after which the compositor sends an event."""
 _DISPLAY, _REGISTRY, _SYNC, _SEAT, _NOTIFIER, _NOTIFICATION = range(1, 7)
 """Our numbers of the objects."""
 _SYNC_AND_REGISTRY = ((_DISPLAY, 1, _REGISTRY), (_DISPLAY, 0, _SYNC))
@@ -24,7 +24,7 @@ _SYNC_AND_REGISTRY = ((_DISPLAY, 1, _REGISTRY), (_DISPLAY, 0, _SYNC))
 class IdleNotify:
     """One connection. `clock`: monotonic seconds.
 
-    Raises OSError, here and at each look: there is no such compositor, or it ended.
+    Raises OSError, here and at each call: there is no such compositor, or it ended.
     """
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
@@ -42,7 +42,7 @@ class IdleNotify:
             raise
 
     def idle(self) -> float:
-        """Seconds without input, as of now."""
+        """Current seconds without input."""
         while True:
             try:
                 self._receive()
@@ -89,7 +89,7 @@ class IdleNotify:
         self._data += more
 
     def _events(self) -> list[tuple[int, int, bytes]]:
-        """Whole events that have come: object, opcode, body."""
+        """Complete events that arrived: object, opcode, body."""
         events = []
         while len(self._data) >= 8:
             number, head = struct.unpack_from("=II", self._data)
@@ -104,6 +104,6 @@ class IdleNotify:
 
 
 def socket_path() -> Path | None:
-    """Where the session's compositor listens; None: this is no Wayland session."""
+    """The socket of the session's compositor; None: this is not a Wayland session."""
     name = os.environ.get("WAYLAND_DISPLAY")
     return Path(os.environ.get("XDG_RUNTIME_DIR", "/")) / name if name else None

@@ -1,6 +1,6 @@
-"""What an X server tells: seconds since the last input, by its screen saver extension, and whether there is a tray.
+"""Facts from an X server: seconds since the last input (its screen saver extension), and whether there is a tray.
 
-Over its socket, in two questions each: Xlib would end our process together with the server.
+Over its socket, with two requests each, because Xlib would end our process together with the server.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LOCAL = re.compile(r"(?:unix)?:(\d+)(?:\.\d+)?")
 
 
 def idle(display: str) -> float:
-    """Seconds without input on a display of this computer, such as `:0`. Raises OSError: it cannot be asked."""
+    """Seconds without input on a display of this computer, such as `:0`. Raises OSError if it cannot be asked."""
     with _speaking(display) as (server, root):
         name = _padded(_EXTENSION)
         server.sendall(struct.pack("=BxHHxx", _QUERY_EXTENSION, 2 + len(name) // 4, len(_EXTENSION)) + name)
@@ -36,7 +36,7 @@ def idle(display: str) -> float:
 
 
 def has_tray(display: str) -> bool:
-    """Whether somebody shows tray icons on a display of this computer. Raises OSError: it cannot be asked."""
+    """Whether something shows tray icons on a display of this computer. Raises OSError if it cannot be asked."""
     with _speaking(display) as (server, _):
         name = _padded(_TRAY)
         server.sendall(struct.pack("=BBHHxx", _INTERN_ATOM, 0, 2 + len(name) // 4, len(_TRAY)) + name)
@@ -48,7 +48,7 @@ def has_tray(display: str) -> bool:
 
 @contextlib.contextmanager
 def _speaking(display: str) -> Iterator[tuple[socket.socket, int]]:
-    """An open conversation, and the root window."""
+    """An open connection, and the root window."""
     match = _LOCAL.fullmatch(display)
     if match is None:
         raise OSError(f"the display {display} is not on this computer")
@@ -59,7 +59,7 @@ def _speaking(display: str) -> Iterator[tuple[socket.socket, int]]:
 
 
 def _greet(server: socket.socket, cookie: bytes) -> int:
-    """Open the conversation; returns the root window."""
+    """Open the connection; returns the root window."""
     name = _COOKIE if cookie else b""
     order = b"l" if struct.pack("=H", 1)[0] else b"B"
     server.sendall(struct.pack("=cxHHHHxx", order, 11, 0, len(name), len(cookie)) + _padded(name) + _padded(cookie))
@@ -73,17 +73,17 @@ def _greet(server: socket.socket, cookie: bytes) -> int:
 
 
 def _reply(server: socket.socket) -> bytes:
-    """The answer to the last question, of those that fit into 32 bytes."""
+    """The answer to the last request; all fit into 32 bytes."""
     while True:
         answer = _exactly(server, 32)
         if answer[0] == 0:
             raise OSError(f"the X server refuses the request (error {answer[1]})")
         if answer[0] == 1:
-            return answer  # else it is an event, which nobody asked for
+            return answer  # otherwise it is an unrequested event
 
 
 def _cookie(number: bytes) -> bytes:
-    """The secret of a display, from the user's file; nothing where there is none."""
+    """The secret of a display, from the user's file; empty if there is none."""
     path = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
     try:
         data = path.read_bytes()
@@ -91,7 +91,7 @@ def _cookie(number: bytes) -> bytes:
         return b""
     at, found = 0, b""
     while at + 2 <= len(data):
-        at += 2  # what kind of address it is
+        at += 2  # the address's type
         parts = []
         for _ in range(4):  # address, display, name, secret
             (length,) = struct.unpack_from(">H", data.ljust(at + 2, b"\0"), at)

@@ -1,1 +1,1 @@
-"""What a user keeps in the system's keyring, and the keyring itself, which may keep its caller waiting."""
+"""What a user stores in the system's keyring, and the keyring itself, which may block its caller."""

@@ -1,7 +1,7 @@
-"""Secrets that a user gives for an address elsewhere (a hub's token, a server's key): in the system's keyring, one for
-each address; they are written nowhere else.
+"""Secrets for a remote address (a hub's token, a server's key), in the system's keyring, one per address, and nowhere
+else.
 
-They belong to the user, not to a data folder. An environment variable goes before them, for that one process.
+They belong to the user, not to a data folder. An environment variable takes precedence in its own process.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ class KeptSecrets:
     """All secrets of one kind."""
 
     kind: str
-    """As it stands in the keyring before the address."""
+    """The prefix of the address in the keyring."""
     words: Text
-    """The same for a person."""
+    """The kind in words for a person."""
     variable: str
-    """Of the environment."""
+    """The name of the environment variable."""
     shortest: int
     longest: int
     is_meant_for: Callable[[str], bool] = lambda address: True
     """Whether the variable is meant for this address."""
 
     def load(self, address: str) -> str | None:
-        """The secret for that address; None where there is none.
+        """The secret for that address; None if there is none.
 
         Raises:
-            KeyringClosed: it is locked, or does not answer.
-            UsageError: what the environment has is none.
+            KeyringClosed: it is locked, or does not respond.
+            UsageError: the environment's value is invalid.
         """
         if self.given and self.is_meant_for(address):
             return self.checked(self.given)
@@ -46,25 +46,25 @@ class KeptSecrets:
 
     @property
     def given(self) -> str:
-        """The one of the environment; empty where there is none."""
+        """The one in the environment; empty if there is none."""
         return os.environ.get(self.variable, "").strip()
 
     def keep(self, address: str, secret: str) -> None:
-        """Keep the secret for that address.
+        """Store the secret for that address.
 
         Raises:
-            UsageError: it cannot be one.
-            IdentityError: there is no keyring that keeps secrets, or it does not open (KeyringClosed).
+            UsageError: it is invalid.
+            IdentityError: there is no keyring that encrypts secrets, or it does not open (KeyringClosed).
         """
         self.checked(secret)
         self._keyring().keep(self._user(address), secret)
 
     def forget(self, address: str) -> bool:
-        """Forget the secret for that address; False where there was none. Raises IdentityError as `keep`."""
+        """Delete the secret for that address; False if there was none. Raises IdentityError as `keep`."""
         return self._keyring().forget(self._user(address))
 
     def checked(self, secret: str) -> str:
-        """Refuse what would break a request, before it is kept. Raises UsageError."""
+        """Refuse what would break a request, before it is stored. Raises UsageError."""
         if not re.fullmatch(rf"[\x21-\x7e]{{{self.shortest},{self.longest}}}", secret):
             raise UsageError(
                 "A {kind} is one word of {shortest} to {longest} ASCII characters. Nothing was saved.",
@@ -99,7 +99,7 @@ def _of_the_environment(hub: str) -> bool:
 hub_token = KeptSecrets("hub token", sentence("hub token"), "HF_TOKEN", 8, 500, _of_the_environment)
 """For a model hub, one for each endpoint."""
 remote_key = KeptSecrets("remote key", sentence("remote key"), "SAPO_REMOTE_KEY", 1, 2000)
-"""For a server that answers for this node. One from the environment is bound to no address: who starts the node with
-it names the server in the same breath."""
+"""For a server that answers for this node. A key from the environment is not bound to an address, because whoever
+starts the node with it also names the server."""
 server_key = KeptSecrets("server key", sentence("key of the local server"), "SAPO_SERVER_KEY", 16, 500)
-"""What other programs on this computer ask this node with, one for each data folder."""
+"""The key with which other programs on this computer ask this node, one per data folder."""

@@ -1,7 +1,7 @@
-"""The system's keyring, which may wait for its password: each call ends after seconds.
+"""The system's keyring, which may wait for its password: each call has a time limit.
 
-A call that is not waited for any longer goes on by itself, since the system may show its question meanwhile. Until that
-is answered no other call begins, which would only ask once more.
+An abandoned call continues, because the system may be showing its question. Until that is answered, no other call
+starts, which would only ask again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SEALED = (
     "keyring.backends.macOS",
     "keyring.backends.Windows",
 )
-"""Backends that store a secret behind the user's log-in. Others, the plain-text ones among them, are not used."""
+"""Backends that protect secrets with the user's login. Others, including plain-text ones, are not used."""
 WAITS = sentence("it does not answer, or waits for its password")
 Answer = TypeVar("Answer")
 
@@ -39,7 +39,7 @@ class _Line:
     def __init__(self) -> None:
         self._one = threading.Lock()
         self.late: Future[object] | None = None
-        """The call that was not waited for to its end, until it ended."""
+        """The abandoned call, until it ends."""
 
     def call(self, work: Callable[[], Answer]) -> Answer:
         with self._one:
@@ -57,10 +57,10 @@ _LINE = _Line()
 
 
 class SystemKeyring:
-    """Secrets by name. Each call may raise KeyringClosed, once seconds have passed at the latest.
+    """Secrets by name. Each call may raise KeyringClosed, after a few seconds at most.
 
     Args:
-        advice: what to do where it stays closed, in one or two sentences.
+        advice: what to do if it stays locked, in one or two sentences.
     """
 
     def __init__(self, backend: KeyringBackend, advice: Text) -> None:
@@ -77,13 +77,13 @@ class SystemKeyring:
             return _LINE.call(lambda: self._backend.get_password(SERVICE, user))
 
     def keep(self, user: str, secret: str) -> None:
-        """Keep it under that name, once the keyring is known to be open: what was given up must not be kept later."""
+        """Store it under that name, once the keyring is known to be open: an abandoned call must not store it later."""
         self.load(user)
         with _explained(self._advice):
             _LINE.call(lambda: self._backend.set_password(SERVICE, user, secret))
 
     def forget(self, user: str) -> bool:
-        """Forget it; False where there was none."""
+        """Delete it; False if there was none."""
         if self.load(user) is None:
             return False
         with _explained(self._advice):
@@ -92,10 +92,10 @@ class SystemKeyring:
 
 
 def opened(advice: Text) -> SystemKeyring | None:
-    """The system's keyring where it is one that keeps secrets closed. `advice`: see SystemKeyring.
+    """The system's keyring if it encrypts its secrets. `advice`: see SystemKeyring.
 
     Raises:
-        KeyringClosed: the services that could be one do not answer.
+        KeyringClosed: the possible services do not answer.
     """
     with _explained(advice):
         chosen = _LINE.call(keyring.get_keyring)
@@ -105,7 +105,7 @@ def opened(advice: Text) -> SystemKeyring | None:
 
 
 def late_call() -> Future[object] | None:
-    """The call that the keyring has not answered yet; it ends as the person answers the keyring's question."""
+    """The call that the keyring has not answered yet; it ends when the person answers the keyring's question."""
     return None if _LINE.late is None or _LINE.late.done() else _LINE.late
 
 
@@ -113,6 +113,6 @@ def late_call() -> Future[object] | None:
 def _explained(advice: Text) -> Iterator[None]:
     try:
         yield
-    except Exception as error:  # not each is a KeyringError: over SSH Windows' raises what its calls do
+    except Exception as error:  # not always a KeyringError: over SSH, Windows' backend raises other errors
         said = WAITS if isinstance(error, TimeoutError) else str(error).rstrip(".!") or type(error).__name__
         raise KeyringClosed("The keyring is locked: {reason}. {advice}", reason=said, advice=advice) from error
