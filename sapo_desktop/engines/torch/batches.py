@@ -60,28 +60,34 @@ def packed_batches(
     """Split the sequences named by `order` into micro-batches of at most `size`, with answers to one prompt together.
 
     The longest come first: if memory runs out, little work is lost. Several sequences have at most `tokens` inputs
-    together (0: unlimited).
+    together (0: unlimited). Answers to one prompt stay in one micro-batch if it has room for all of them, because each
+    part would read the prompt again.
     """
-    longest: dict[tuple[int, ...], int] = {}
-    for place in order:
-        prompt = tuple(batch[place].prompt)
-        longest[prompt] = max(longest.get(prompt, 0), _length(batch[place]))
-    cut: list[list[int]] = []
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for place in sorted(order, key=lambda i: (-len(batch[i].tokens), i)):
+        groups.setdefault(tuple(batch[place].prompt), []).append(place)
+    cut: list[list[int]] = [[]]
     inputs = 0
-    for place in sorted(order, key=lambda i: (-longest[key := tuple(batch[i].prompt)], key, -len(batch[i].tokens), i)):
-        sequence = batch[place]
-        added = len(sequence.tokens)
-        if not cut or batch[cut[-1][-1]].prompt != sequence.prompt:
-            # A new prompt adds its tokens once; its last token counts among the answers' inputs.
-            added += len(sequence.prompt) - 1
-        if cut and len(cut[-1]) < size and (not tokens or inputs + added <= tokens):
+
+    def has_room(inputs: int, sequences: int) -> bool:
+        return sequences <= size and (not tokens or inputs <= tokens)
+
+    for prompt, places in sorted(groups.items(), key=lambda group: (-_length(batch[group[1][0]]), group[0])):
+        # The prompt's last token counts among the answers' inputs.
+        reading = len(prompt) - 1
+        whole = reading + sum(len(batch[place].tokens) for place in places)
+        if has_room(whole, len(places)) and not has_room(inputs + whole, len(cut[-1]) + len(places)):
+            cut.append([])
+            inputs = 0
+        for place in places:
+            length = len(batch[place].tokens)
+            if cut[-1] and not has_room(inputs + reading + length, len(cut[-1]) + 1):
+                cut.append([])
+                inputs, reading = 0, len(prompt) - 1
             cut[-1].append(place)
-            inputs += added
-        else:
-            cut.append([place])
-            # For a sequence by itself: all of prompt and answer but the last token.
-            inputs = _length(sequence) - 1
-    return [_micro_batch(batch, places, device) for places in cut]
+            inputs += reading + length
+            reading = 0
+    return [_micro_batch(batch, places, device) for places in cut if places]
 
 
 def _length(sequence: TrainingSequence) -> int:

@@ -194,8 +194,8 @@ def saved_for_backward(model: TorchModel, work: Work) -> int:
 
     Per token and layer in float32, all of 4 bytes: the inputs of the two norms (2 d), the inputs of each linear layer's
     adapter (attention's and the feed-forward's, 2 d; the output's, q; down's, f), attention's queries, keys, values and
-    output (2 q, 3 k), gate, silu and up (3 f), and a sum per head. In bfloat16, norms still use float32. With
-    recomputation, a layer keeps only its input (d) until its turn comes.
+    output (2 q, 3 k), gate, silu and up (3 f), and a sum per head. In bfloat16, norms still use float32, and on a
+    processor attention does. With recomputation, a layer keeps only its input (d) until its turn comes.
     """
     s = model.shape
     tokens = _tokens_a_pass(model, work)
@@ -208,7 +208,8 @@ def saved_for_backward(model: TorchModel, work: Work) -> int:
 def _layer(model: TorchModel) -> int:
     s, width = model.shape, model.width
     d, q, k, f = s.hidden, s.query, s.key, s.ffn
-    token = 2 * (4 + width) * d + width * (3 * q + 3 * k + 4 * f) + 4 * s.heads
+    attention = 4 if model.device == "cpu" else width
+    token = 2 * (4 + width) * d + width * (q + 4 * f) + attention * (2 * q + 3 * k) + 4 * s.heads
     if model.architecture == "Qwen3ForCausalLM":
         token += 4 * (q + k)  # queries and keys before their norm
     return token

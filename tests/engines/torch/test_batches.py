@@ -39,3 +39,12 @@ def test_a_packed_micro_batch_has_no_more_inputs_than_asked() -> None:
     batch = [LONG, LONG, LONG, SHORT]  # 8 inputs each; SHORT has 6
     assert [part.sequences for part in packed_batches(batch, range(4), 8, CPU, tokens=22)] == [[0, 1], [2, 3]]
     assert [part.sequences for part in packed_batches(batch, range(2), 8, CPU, tokens=5)] == [[0], [1]]
+
+
+def test_a_group_that_fits_is_not_cut() -> None:
+    batch = [SHORT, SHORT, *[TrainingSequence(prompt=[9, 9, 9], tokens=[1, 2], advantage=1.0)] * 3]
+    # Inputs: 7 of the first group, 8 of the second.
+    assert [part.sequences for part in packed_batches(batch, range(5), 8, CPU, tokens=12)] == [[0, 1], [2, 3, 4]]
+    assert [part.sequences for part in packed_batches(batch, range(5), 4, CPU, tokens=0)] == [[0, 1], [2, 3, 4]]
+    assert [part.sequences for part in packed_batches(batch, range(5), 8, CPU, tokens=15)] == [[0, 1, 2, 3, 4]]
+    assert [part.sequences for part in packed_batches(batch, range(5), 8, CPU, tokens=7)] == [[0, 1], [2, 3], [4]]

@@ -44,8 +44,11 @@ def test_what_the_backward_pass_needs() -> None:
     again = msgspec.structs.replace(WORK, recompute=True)
     assert memory.saved_for_backward(model, again) == 3 * 30 * (2 * 4 * 8 + token + 4 * 8)
     half = msgspec.structs.replace(model, width=2)
-    token = 12 * 8 + 6 * 8 + 6 * 4 + 8 * 16 + 4 * 2
+    token = 12 * 8 + 10 * 8 + 12 * 4 + 8 * 16 + 4 * 2  # attention in float32
     assert memory.saved_for_backward(half, WORK) == 3 * 30 * (2 * token + 4 * 8)
+    on_card = msgspec.structs.replace(half, device="cuda")
+    token = 12 * 8 + 6 * 8 + 6 * 4 + 8 * 16 + 4 * 2
+    assert memory.saved_for_backward(on_card, WORK) == 3 * 30 * (2 * token + 4 * 8)
 
 
 def test_a_base_in_8_bits_holds_a_byte_a_weight_of_its_blocks_and_one_matrix_whole() -> None:
