@@ -26,7 +26,7 @@ QUESTIONS = 12
 MOST_TOKENS = 48
 """Of an answer to them."""
 _MASTERED = 0.5
-_PRICE = 0.75
+_PRICE = 0.25
 """Right answers, of `QUESTIONS`, that an example has to bring: it is read with every question, for ever."""
 
 
