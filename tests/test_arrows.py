@@ -50,7 +50,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     UPDATES: (LIBRARIAN, MESSAGES, "system", "core"),
     "worker.control.client": (*DOOR, "system", "core"),
     NOTICES: (MESSAGES, "system", "core"),
-    UNSTARTED: (*CLIENT, *STORED, LIBRARIAN, "system", "core"),
+    UNSTARTED: (*CLIENT, *STORED, LIBRARIAN, "worker.control.lock", "system", "core"),
     STORED[0]: ("core",),
     STORED[1]: (MESSAGES, "core"),
     "worker.control.channel": (*DOOR, "system", "core"),

@@ -6866,6 +6866,10 @@
         <translation>{folder} ist ein Link oder eine Datei, wo ein eigener Ordner dieses Programms sein muss; entferne das.</translation>
     </message>
     <message>
+        <source>{folder} is no node&apos;s folder, so nothing was deleted.</source>
+        <translation>{folder} ist kein Ordner eines Knotens, darum wurde nichts gelöscht.</translation>
+    </message>
+    <message>
         <source>{folder} is not one of this app&apos;s models: it has no {name}. It is left unchanged.</source>
         <translation>{folder} ist kein Modell: Der Ordner hat keine {name} dieses Programms. Er wird in Ruhe gelassen.</translation>
     </message>
@@ -7908,6 +7912,10 @@
     <message>
         <source>{path} contains {name}. Models with their own code are not supported. Choose another model.</source>
         <translation>{path} enthält {name}: Modelle, die eigenen Code mitbringen, werden nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{path} could not be deleted: {reason}. Close what uses it and try again.</source>
+        <translation>{path} konnte nicht gelöscht werden: {reason}. Schließe, was ihn benutzt, und versuche es noch einmal.</translation>
     </message>
     <message>
         <source>{path} could not be written: {error}. Choose another file.</source>

@@ -1,4 +1,4 @@
-"""settings get, set, reset.
+"""settings get, set, reset; erase: delete what a node keeps.
 
 A running node is asked, so that it takes the change over at once. Where none runs the file is read and written here:
 no node is started for it, because a node that a wrong setting keeps from starting is mended by this very command.
@@ -14,12 +14,15 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.commands.line.context import Context, call
+from sapo_desktop.commands.line.prompts import typed_line
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import NotRunning, UsageError
+from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.system import erasing
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence.unsupported import LOOKED_AT, asked_in_vain, unsupported
+from sapo_desktop.terminal.wording import size
 from sapo_desktop.worker.control import unstarted
 from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.replies import SettingsAre
@@ -84,6 +87,21 @@ async def reset(context: Context, args: Namespace) -> None:
             _warn(context)
         reply = unstarted.reset(DataFolder.at(context.folder), args.keys)
     context.out.done(str(reply.text))
+
+
+async def erase(context: Context, args: Namespace) -> None:
+    """Delete it after a question, while no node runs."""
+    context.need_folder()
+    folder, what = DataFolder.at(context.folder), args.what
+    found = erasing.places(folder, what)
+    if not found:
+        context.out.done("Nothing of that is there.")
+        return
+    context.out.say("\n".join(f"{path}  ({size(erasing.size(path))})" for path in found))
+    if not args.yes and typed_line(context.out, "Delete all of this? It cannot be undone. [y/N] ").lower() != "y":
+        raise SapoError("Nothing was deleted.")
+    unstarted.erase(folder, what)
+    context.out.done("Deleted.")
 
 
 def _warn(context: Context) -> None:

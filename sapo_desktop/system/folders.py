@@ -30,6 +30,7 @@ from sapo_desktop.system import windows_programs
 PRIVATE = 0o700
 SECRET_BYTES = 32
 LONGEST_SECRET = 4096
+PORTABLE = Path(__file__).resolve().parents[2] / "sapo-data"
 
 
 class FolderError(SapoError):
@@ -43,8 +44,8 @@ class DataFolder(msgspec.Struct, frozen=True):
 
     @classmethod
     def default(cls) -> Path:
-        """This user's default folder."""
-        return Path(platformdirs.user_data_dir("sapo-desktop", appauthor=False))
+        """This user's default folder: `sapo-data` next to the program if that folder exists (portable use)."""
+        return PORTABLE if PORTABLE.is_dir() else Path(platformdirs.user_data_dir("sapo-desktop", appauthor=False))
 
     @classmethod
     def at(cls, root: Path | None) -> DataFolder:

@@ -22,7 +22,7 @@ from nacl.utils import random
 from sapo_desktop.core.errors import IdentityError, KeyringClosed, PassphraseNeeded
 from sapo_desktop.core.files.reading import UNREADABLE, UnfitFile, read_bytes
 from sapo_desktop.core.sentences import Text, joined, sentence
-from sapo_desktop.system.folders import write_private
+from sapo_desktop.system.folders import DataFolder, write_private
 from sapo_desktop.system.secrets.system_keyring import SERVICE, SystemKeyring, opened
 
 Where = Literal["keyring", "file", "session"]
@@ -39,6 +39,7 @@ _OPERATIONS, _MEMORY = pwhash.argon2id.OPSLIMIT_MODERATE, pwhash.argon2id.MEMLIM
 
 
 Name = Literal["identity", "admission key"]
+NAMES: tuple[Name, ...] = ("identity", "admission key")
 """The secrets of one data folder."""
 _WORDS: dict[Name, Text] = {"identity": sentence("identity"), "admission key": sentence("admission key")}
 
@@ -127,6 +128,11 @@ class Keeper:
         self._file.unlink(missing_ok=True)
         return Identity(seed, "keyring")
 
+    def forget(self) -> None:
+        """Delete the key wherever it is kept. A keyring that stays closed keeps it, and nobody asks for it again."""
+        self._forget_in_keyring()
+        self._file.unlink(missing_ok=True)
+
     def _content(self) -> bytes:
         try:
             return read_bytes(self._file, LONGEST_SEALED)
@@ -158,6 +164,11 @@ class Keeper:
                 )
             raise IdentityError(said)
         return seed
+
+
+def keeper_in(folder: DataFolder, name: Name) -> Keeper:
+    """Of this data folder."""
+    return Keeper(folder.node_id(), folder.control / name.replace(" ", "-"), name)
 
 
 def fresh_seed() -> bytes:

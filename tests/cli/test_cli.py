@@ -24,6 +24,7 @@ from sapo_desktop.system import diagnosis
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence import sensors
 from sapo_desktop.system.secrets.kept_secrets import remote_key
+from sapo_desktop.worker.control.lock import FolderLock
 from sapo_desktop.worker.control.messages import requests
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, TryTask
 from sapo_desktop.worker.control.messages.base import Message, Request
@@ -706,3 +707,17 @@ def test_an_evaluation_says_at_once_what_it_does_and_then_how_long(
     first, then = run.stderr.splitlines()
     assert first == "Asking the held-out questions (test) of base. Ctrl-C cancels."
     assert then.startswith("1,153 answers: about ") and len(run.stderr.splitlines()) == 2, "not from the first 100"
+
+
+def test_what_a_node_keeps_is_deleted_after_a_question(run: Words, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = DataFolder.open(run.folder)
+    folder.history.write_text("x")
+    for answer, code in (("n", 1), ("y", 0)):
+        monkeypatch.setattr("sapo_desktop.commands.settings.typed_line", lambda *about, answer=answer: answer)
+        assert run("erase", "learned") == code
+        assert str(folder.history) in run.stdout and folder.history.exists() == bool(code)
+    assert run("erase", "learned", "--yes") == 0 and "Nothing of that" in run.stdout
+    folder.history.write_text("x")
+    with FolderLock(folder):
+        assert run("erase", "learned", "--yes") == 1 and "already runs" in run.stderr
+    assert folder.history.exists()

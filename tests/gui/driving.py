@@ -10,7 +10,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QW
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
+from sapo_desktop.gui.shell.window import MainWindow
 from sapo_desktop.gui.widgets.text import Reading
 from sapo_desktop.view.viewmodel import ALL, View
 from sapo_desktop.worker.control.messages.replies import SettingsAre
@@ -89,3 +91,13 @@ def cells(table: Any) -> list[list[str]]:
     """A table's rows as they stand."""
     model = table.model()
     return [[model.index(y, x).data() for x in range(model.columnCount())] for y in range(model.rowCount())]
+
+
+def a_window(qtbot: QtBot, view: View, replies: dict[type, Any] | None = None) -> tuple[MainWindow, StageBridge]:
+    """The window on a view, shown. `replies`: what the worker answers."""
+    bridge = StageBridge(view)
+    bridge.replies |= replies or {}
+    window = MainWindow(view, bridge, Actions(view, bridge))
+    qtbot.addWidget(window)
+    window.show()
+    return window, bridge

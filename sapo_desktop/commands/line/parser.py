@@ -315,6 +315,14 @@ def _settings(commands: Commands[Parser]) -> None:
     reset = _command(actions, "reset", "settings:reset", "reset the named settings, or --all, to their defaults")
     reset.add_argument("keys", metavar="KEY", nargs="*")
     reset.add_argument("--all", action="store_true", help="every setting")
+    erase = _command(commands, "erase", "settings:erase", "delete what the node keeps, after a question")
+    erase.add_argument(
+        "what",
+        nargs="+",
+        choices=("learned", "models", "identity", "everything"),
+        help="learned: checkpoints and history; models: this user's models; everything: the settings and files too",
+    )
+    erase.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def _swarm(commands: Commands[Parser]) -> None:

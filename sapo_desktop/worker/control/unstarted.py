@@ -18,10 +18,12 @@ from sapo_desktop.core.errors import InSilo, NotRunning, SettingsError, UsageErr
 from sapo_desktop.core.models import Contents, Look
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.system import erasing
 from sapo_desktop.system.beyond import beyond
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.client import appraise, doubts
+from sapo_desktop.worker.control.lock import FolderLock
 from sapo_desktop.worker.control.messages.base import Message, Ok, ReplyType, Request
 from sapo_desktop.worker.control.messages.facts import GetNotices, Notices
 from sapo_desktop.worker.control.messages.models import (
@@ -128,6 +130,14 @@ def settings(folder: DataFolder) -> SettingsAre:
     """The same as a node tells them; none is of this run only, as there is no run."""
     kept = read(folder).settings
     return SettingsAre(settings=kept, changed=settings_file.changed_keys(kept), overridden=[])
+
+
+def erase(folder: DataFolder, what: Collection[erasing.What]) -> None:
+    """Delete what the node keeps. Raises FolderInUse where one runs, SapoError where something stays."""
+    with FolderLock(folder):
+        erasing.erase(folder, what)
+    if "everything" in what:
+        erasing.leave(folder)
 
 
 def change(folder: DataFolder, values: Mapping[str, str]) -> Ok:

@@ -126,7 +126,7 @@ class OwnIdentity:
 
     def _keeper(self, name: identity.Name = "identity") -> identity.Keeper:
         """Where a secret key of this folder is kept."""
-        return identity.Keeper(self._folder.node_id(), self._folder.control / name.replace(" ", "-"), name)
+        return identity.keeper_in(self._folder, name)
 
 
 def _load_or_create(keeper: identity.Keeper, passphrase: str | None) -> identity.Identity:
