@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT))
 from sapo_desktop.core import settings_file  # noqa: E402
 from sapo_desktop.core.consent import IN_SHORT, WHAT_IS_PUBLISHED, WHAT_LEAVES  # noqa: E402
 from sapo_desktop.core.files.durable import write_atomically  # noqa: E402
-from sapo_desktop.view.viewmodel import PHASE_WORDS  # noqa: E402
+from sapo_desktop.view.words import PHASE_WORDS, STAGE_WORDS, VERDICT_WORDS  # noqa: E402
 
 WHERE = ROOT / "resources" / "translations"
 LANGUAGES = ("de", "en")
@@ -115,10 +115,12 @@ def catalogue_texts() -> set[str]:
 
 
 def core_texts() -> set[str]:
-    """Each setting's name and what it does, what a person reads before answers are published, a round's phases."""
+    """Each setting's name and what it does, what a person reads before answers are published, words that the
+    terminal uses too."""
     known = [settings_file.describe(key) for key in settings_file.known_keys()]
     settings = {text for info in known for text in (info.title, info.description)}
-    return settings | {*WHAT_LEAVES, *IN_SHORT, *WHAT_IS_PUBLISHED} | {*PHASE_WORDS.values()}
+    shared = {text for words in (PHASE_WORDS, STAGE_WORDS, VERDICT_WORDS) for text in words.values()}
+    return settings | {*WHAT_LEAVES, *IN_SHORT, *WHAT_IS_PUBLISHED} | shared
 
 
 def compile_(ts: Path, qm: Path) -> None:

@@ -55,7 +55,7 @@ def _tell(context: Context, marked: HumanMarked) -> None:
 
 
 def _lines(marked: HumanMarked) -> list[str]:
-    mark = "✓ right" if marked.mark.solved else f"✗ {verdict_words(marked.mark)}"
+    mark = verdict_words(marked.mark)
     lines = [
         f"{mark}. Right: {marked.truth}" if marked.truth else f"{mark}.",
         f"The model answered too: {marked.model_solved} of {marked.model_answers} right.",

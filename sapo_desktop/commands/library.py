@@ -26,6 +26,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import duration, percent, size
+from sapo_desktop.view.words import STAGE_WORDS
 from sapo_desktop.worker.control import unstarted
 from sapo_desktop.worker.control.messages import models
 from sapo_desktop.worker.control.messages.events import Stopping
@@ -199,14 +200,6 @@ def _typed_token(out: Output, hub: str) -> str:
 
 _SECONDS_BETWEEN = 10.0
 """Between two plain lines of one stage."""
-_STAGES: dict[Stage, str] = {
-    "asking": "asking the hub",
-    "checking": "checking existing files",
-    "fetching": "downloading",
-    "waiting": "waiting",
-    "copying": "copying",
-    "finishing": "checking the model",
-}
 Show = Callable[[Transfer], None]
 
 
@@ -228,7 +221,7 @@ def transfer_line(transfer: Transfer) -> str:
     """`downloading model.safetensors: 41%, 1.2 of 2.9 GB, 12 MB/s, 2m 10s left`."""
     if transfer.stage == "waiting":
         return one_line(str(transfer.text))
-    words = f"{_STAGES[transfer.stage]} {transfer.file}".rstrip()
+    words = f"{STAGE_WORDS[transfer.stage].lower()} {transfer.file}".rstrip()
     if not transfer.total:
         return words
     parts = [percent(transfer.done / transfer.total), f"{size(transfer.done)} of {size(transfer.total)}"]

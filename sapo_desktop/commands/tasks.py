@@ -13,6 +13,7 @@ from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.records import Mark
 from sapo_desktop.terminal.wording import nearest, percent
 from sapo_desktop.view.fields import fields
+from sapo_desktop.view.words import VERDICT_WORDS
 from sapo_desktop.worker.control.messages.asking import Tried, TryTask
 from sapo_desktop.worker.control.messages.replies import TaskInfo, TasksRead
 from sapo_desktop.worker.control.messages.requests import AddTasks, ListTasks, ReadTasks, RemoveTasks
@@ -138,7 +139,7 @@ def _task_lines(item: TaskInfo) -> list[str]:
 
 
 def _tried_lines(tried: Tried) -> list[str]:
-    mark = "✓ solved" if tried.mark.solved else f"✗ {verdict_words(tried.mark)}"
+    mark = verdict_words(tried.mark)
     return [
         f"{tried.task}, seed {tried.seed}",
         "",
@@ -151,13 +152,6 @@ def _tried_lines(tried: Tried) -> list[str]:
 
 
 def verdict_words(mark: Mark) -> str:
-    """Why an answer was not solved."""
-    words = {
-        "partial": f"not solved, {percent(mark.partial)} right",
-        "wrong": "wrong",
-        "unparsed": "no answer of the form that this task asks for",
-        "no_answer": "no answer",
-        "timeout": "scoring took too long",
-        "scorer_failed": "it could not be scored",
-    }
-    return words.get(mark.verdict, mark.verdict)
+    """How an answer was scored."""
+    points = f", {mark.partial:.2f}" if mark.verdict == "partial" else ""
+    return f"{'✓' if mark.solved else '✗'} {VERDICT_WORDS[mark.verdict].lower()}{points}"

@@ -11,7 +11,7 @@ from sapo_desktop.terminal.json_lines import emit_event
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import amount, duration, percent
 from sapo_desktop.view.tasks import task_title
-from sapo_desktop.view.viewmodel import PHASE_WORDS
+from sapo_desktop.view.words import PHASE_WORDS
 from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, Event, RoundFinished, StateChanged
 from sapo_desktop.worker.control.messages.facts import Notice
 

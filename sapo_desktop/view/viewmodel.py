@@ -49,19 +49,6 @@ MainAction = Literal["contribute", "pause", "resume", "anyway", "try again", "wa
 Face = Literal["working", "paused", "silo", "attention"]
 """What the tray shows."""
 
-PHASE_WORDS: dict[Phase, str] = {
-    "waiting": "Waiting",
-    "draw": "Choosing peers' answers",
-    "questions": "Making questions",
-    "generate": "Answering",
-    "mark": "Scoring",
-    "share": "Sharing",
-    "train": "Learning",
-    "checkpoint": "Saving",
-    "evaluate": "Held-out questions",
-}
-"""In the order of a round; the window translates them."""
-PHASES: tuple[Phase, ...] = tuple(PHASE_WORDS)[1:]
 KEPT_ROUNDS = 60
 """Reports that are kept, those of before the window attached among them."""
 _KEPT_ANSWERS, _KEPT_NOTICES, _KEPT_MARKS = 60, 200, 400

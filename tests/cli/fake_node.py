@@ -423,7 +423,13 @@ def _tried(request: TryTask) -> Tried:
         seed=request.seed if request.seed is not None else 7,
         question="Find the greatest common divisor of 48 and 36.",
         completion=request.answer if request.answer is not None else HOSTILE,
-        mark=Mark(solved=request.answer == "12", partial=0.0, reward=0.0, answer=request.answer, verdict="wrong"),
+        mark=Mark(
+            solved=(solved := request.answer == "12"),
+            partial=0.0,
+            reward=0.0,
+            answer=request.answer,
+            verdict="solved" if solved else "wrong",
+        ),
         truth="12",
     )
 

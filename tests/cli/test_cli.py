@@ -461,7 +461,7 @@ def test_tasks_are_listed_shown_and_tried(run: Words, door: FakeDoor) -> None:
     assert [line["task"] for line in run.lines] == ["gcd/middle"]
     assert run("tasks", "try", "gcd/hard", "--answer", "12", "--seed", "3") == 0
     assert door.node.requests[-1] == TryTask(task="gcd/hard", seed=3, answer="12")
-    assert "✓ solved" in run.stdout
+    assert "✓ right" in run.stdout
 
 
 def test_own_tasks_are_added_and_removed(run: Words, door: FakeDoor) -> None:

@@ -21,7 +21,7 @@ HALF = Transfer(stage="fetching", file="a.gguf", done=1_200_000_000, total=2_900
             Transfer(stage="waiting", text=sentence("Broke{why}. {count} left.", why="\x1b[2J", count=1200)),
             "Broke. 1,200 left.",
         ),
-        (Transfer(stage="finishing", done=10, total=10), "checking the model: 100%, 10 B of 10 B"),
+        (Transfer(stage="finishing", done=10, total=10), "finishing: 100%, 10 B of 10 B"),
     ],
 )
 def test_a_line_says_how_far_it_is(transfer: Transfer, line: str) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sapo_desktop.core.records import Phase, RoundReport
-from sapo_desktop.view.viewmodel import PHASES, View
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.view.words import PHASES
 
 MEAN_OF = 20
 """Rounds that the mean looks back on."""

@@ -18,7 +18,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QApplication
 
 from sapo_desktop.core.resources import resource
-from sapo_desktop.view.viewmodel import PHASES
+from sapo_desktop.view.words import PHASES
 
 GRID = 8
 """Every distance is a multiple of half of this."""

@@ -8,10 +8,11 @@ from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import Gain, Mark, Phase, Verdict, WeightingName
 from sapo_desktop.core.settings import Mix
 from sapo_desktop.gui.words import numbers
-from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.gui.words.peers import short_key
 from sapo_desktop.gui.words.titles import level_name
 from sapo_desktop.view.viewmodel import View
+from sapo_desktop.view.words import VERDICT_WORDS
 from sapo_desktop.worker.control.messages.replies import Week
 from sapo_desktop.worker.control.messages.rollouts import Rollout
 
@@ -65,15 +66,7 @@ def weighting_meaning(weighting: str) -> str:
 
 
 def verdict_name(verdict: str) -> str:
-    return {
-        "solved": tr("Right"),
-        "partial": tr("Partly right"),
-        "wrong": tr("Wrong"),
-        "unparsed": tr("Unreadable"),
-        "no_answer": tr("No answer"),
-        "timeout": tr("Took too long"),
-        "scorer_failed": tr("Scoring failed"),
-    }.get(verdict) or one_line(verdict, 40)
+    return catalogued(VERDICT_WORDS[verdict]) if verdict in VERDICT_WORDS else one_line(verdict, 40)
 
 
 def verdict_icon(verdict: str) -> tuple[str, str]:

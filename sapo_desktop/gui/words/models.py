@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from sapo_desktop.core.fitting import Estimate, Way
-from sapo_desktop.core.models import Stage, Transfer
+from sapo_desktop.core.models import Transfer
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.model.model_list import ModelRow
 from sapo_desktop.gui.words import numbers
-from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.words import STAGE_WORDS
 from sapo_desktop.worker.control.messages.facts import ModelInfo
 from sapo_desktop.worker.control.messages.replies import CheckpointInfo
 
@@ -95,15 +96,8 @@ def state_words(row: ModelRow) -> str:
 
 def stage_words(transfer: Transfer) -> str:
     """What a download or import does just now."""
-    words: dict[Stage, str] = {
-        "asking": tr("Asking the hub"),
-        "checking": tr("Checking existing files"),
-        "fetching": tr("Downloading"),
-        "waiting": one_line(in_words(transfer.text)) or tr("Waiting"),
-        "copying": tr("Copying"),
-        "finishing": tr("Finishing"),
-    }
-    return words[transfer.stage]
+    said = one_line(in_words(transfer.text)) if transfer.stage == "waiting" else ""
+    return said or catalogued(STAGE_WORDS[transfer.stage])
 
 
 def transfer_words(transfer: Transfer) -> str:

@@ -9,7 +9,8 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import catalogued, tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.link import Attached, Connecting, Ended, Lost
-from sapo_desktop.view.viewmodel import PHASE_WORDS, MainAction, View
+from sapo_desktop.view.viewmodel import MainAction, View
+from sapo_desktop.view.words import PHASE_WORDS
 
 
 def state_sentence(view: View) -> str:

@@ -10,7 +10,7 @@ from sapo_desktop.gui.words import learning as learning_words
 from sapo_desktop.gui.words import peers as refusal_words
 from sapo_desktop.learning.external import WEIGHTINGS
 from sapo_desktop.swarm.protocol.refusals import Reason, kind_of
-from sapo_desktop.view.viewmodel import PHASES
+from sapo_desktop.view.words import PHASES
 from sapo_desktop.worker.control.messages.rollouts import Rollout
 from tests import builders
 
