@@ -4808,10 +4808,6 @@
         <translation>{path} wird importiert.</translation>
     </message>
     <message>
-        <source>In silo nothing leaves this computer.</source>
-        <translation>Im Silo verlässt nichts diesen Computer.</translation>
-    </message>
-    <message>
         <source>It ended without any output.</source>
         <translation>Er endete ohne ein Wort.</translation>
     </message>
@@ -7338,8 +7334,8 @@
         <translation>In Sekunden. Modelle, deren Runden auf diesem Computer länger dauern, werden nicht empfohlen.</translation>
     </message>
     <message>
-        <source>In the swarm, the computers that this node links to see its internet address, its key, the app&apos;s version and its clock. They also see its round, its mean reward, which tasks it knows and wants answers for, and how many of their answers it used. If you chose a label, they see it too. If you announce an address (`announce`), others pass it on.</source>
-        <translation>Im Schwarm sehen die Computer, mit denen sich dieser Knoten verbindet, seine Internetadresse, seinen Schlüssel, die Version des Programms und seine Uhrzeit. Sie sehen auch seine Runde, seine mittlere Belohnung, welche Aufgaben er kennt und zu welchen er Antworten will, und wie viele ihrer Antworten er genutzt hat. Wenn du einen Beinamen gewählt hast, sehen sie auch ihn. Wenn du eine Adresse bekannt gibst (`announce`), geben andere sie weiter.</translation>
+        <source>In the swarm, the computers that your node connects to see its internet address, its key (a public name), the app&apos;s version and its clock. They also see its round, its average reward, which tasks it knows and wants answers for, and how many of their answers it used. If you chose a label, they see it too. If you announce an address (`announce`), others pass it on.</source>
+        <translation>Im Schwarm sehen die Computer, mit denen sich dein Knoten verbindet, seine Internetadresse, seinen Schlüssel (einen öffentlichen Namen), die Version des Programms und seine Uhrzeit. Sie sehen auch seine Runde, seine durchschnittliche Belohnung, welche Aufgaben er kennt und zu welchen er Antworten will, und wie viele ihrer Antworten er genutzt hat. Wenn du einen Beinamen gewählt hast, sehen sie auch ihn. Wenn du eine Adresse bekannt gibst (`announce`), geben andere sie weiter.</translation>
     </message>
     <message>
         <source>In the swarm, the computers that this one links to see its internet address and how far it has learned.</source>

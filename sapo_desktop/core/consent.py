@@ -5,12 +5,12 @@ All clients show this one text (docs/protocol.md has the fields). How a user giv
 
 from __future__ import annotations
 
-IN_SILO = "In silo nothing leaves this computer."
+IN_SILO = "In silo, nothing leaves this computer."
 SEEN = (
-    "In the swarm, the computers that this node links to see its internet address, its key, the "
-    "app's version and its clock. They also see its round, its mean reward, which tasks it knows "
-    "and wants answers for, and how many of their answers it used. If you chose a label, they "
-    "see it too. If you announce an address (`announce`), others pass it on."
+    "In the swarm, the computers that your node connects to see its internet address, its key (a public name), "
+    "the app's version and its clock. They also see its round, its average reward, which tasks it knows and wants "
+    "answers for, and how many of their answers it used. If you chose a label, they see it too. If you announce an "
+    "address (`announce`), others pass it on."
 )
 PUBLISHED = (
     "If you share, the node publishes your model's answers under its key. It also publishes "
