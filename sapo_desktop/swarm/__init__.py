@@ -2,23 +2,23 @@
 
 How a frame becomes a group in the pool, and from there in a round:
 
-1. `sockets/`: bytes of a connection that was let in (`door`), read when it is its turn (`fair_queue`), within its
-   budget (`wire`). `network` is the driver; it alone knows tasks and time-outs.
-2. `protocol/`: one frame is decoded by `codec` into a message (`messages`) and given to the link's `session`, a state
-   machine without I/O. First the greeting: each side proves its key (`handshake`). Then every message has
-   a rate and a size (`limits`); what breaks them becomes a reason (`refusals`), what is fine an event (`events`).
+1. `sockets/`: bytes of an accepted connection (`door`), read when it is its turn (`fair_queue`), within its budget
+   (`wire`). `network` is the driver; only it uses asyncio's tasks and time-outs.
+2. `protocol/`: `codec` decodes a frame into a message (`messages`) for the link's `session`, a state machine without
+   I/O. First each side proves its key (`handshake`). Then every message has a rate and a size (`limits`); a violation
+   becomes a reason (`refusals`), a valid message an event (`events`).
 3. `exchange`: a group's event passes the checks, cheapest first: seen before, rate of its author (`trust/standing`),
-   signature over the bytes as they came (`protocol/envelope`, `signing`), member of a private swarm
-   (`trust/admission`), slot by the corrected `clock`, task known (`catalogues`).
-4. `pool/pool` keeps it, bounded in bytes, age and in what one source may fill; `pool/draw` gives a round its sample.
-   Regenerating and marking come after that, in the worker, for nobody's word is taken for a mark.
+   signature over the bytes as received (`protocol/envelope`, `signing`), membership in a private swarm
+   (`trust/admission`), slot by the corrected `clock`, known task (`catalogues`).
+4. `pool/pool` stores it, bounded in bytes, age and share of one source; `pool/draw` gives a round its sample. The
+   worker then recreates the question and scores the answers itself.
 
-Between relays: `backbone/` gives others what authors published here, and hands `exchange` what they had; over NATS,
-by `sockets/backbone`.
+Between relays: `backbone/` gives others what authors published here, and passes what they received to `exchange`; over
+NATS, by `sockets/backbone`.
 
-The other way: `giving` offers own groups and answers WANTs by `sample`; `trust/reward` measures the swarm from our
-own marks. `addresses/` decides whom to link to.
+The other way: `giving` offers own groups and answers WANTs by `sample`; `trust/reward` measures the swarm by our own
+scores. `addresses/` decides which peers to link to.
 
-All but `sockets/`, `addresses/lan` and what runs them is pure: frames and the time go in, events and frames come out.
-The specification that others can implement is docs/protocol.md.
+Everything but `sockets/`, `addresses/lan` and their callers is pure: frames and the time go in, events and frames come
+out. docs/protocol.md is the specification for other implementations.
 """

@@ -1,8 +1,8 @@
-"""By which ids peers know the tasks: ours, ours before the last change, and what peers told of theirs.
+"""The ids by which peers know the tasks: ours, ours before the last change, and those that peers reported.
 
-A catalogue is named by a hash over its task ids, which every HELLO shows. Who shows a name that nobody here has heard
-is asked for the ids, once a link; what it answers must hash to that name, so one catalogue is learned once for all who
-have it, and nobody can teach a wrong one.
+A catalogue is named by a hash over its task ids, which every HELLO contains. A peer with an unknown name is asked for
+the ids, once per link. The answer must hash to that name, so a catalogue is learned once for all peers that have it,
+and nobody can report a false one.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ from functools import lru_cache
 from sapo_desktop.core.hashing import digest
 
 _MOST_LEARNED = 32
-"""The longest not used go first; a thousand ids each at most."""
+"""The longest unused ones are dropped first; each has at most a thousand ids."""
 
 
 def catalogue_id(tasks: Collection[bytes]) -> bytes:
-    """The name (32 bytes) of a catalogue of these task ids."""
+    """The name (32 bytes) of a catalogue with these task ids."""
     return digest(*sorted(tasks))
 
 
 @lru_cache(maxsize=_MOST_LEARNED)
 def _both(ids: frozenset[bytes], before: frozenset[bytes]) -> frozenset[bytes]:
-    """One union for all links that know the same: a relay has thousands."""
+    """One shared union for all links with the same catalogues, because a relay has thousands."""
     return ids | before
 
 
 class Catalogues:
-    """Task ids by the name of their catalogue. `tasks`, `before`: our own ids, and those we had before a change."""
+    """Task ids by the name of their catalogue. `tasks`, `before`: our own ids, and those before a change."""
 
     def __init__(self, tasks: Collection[bytes] = (), before: Collection[bytes] = ()) -> None:
         self.name = catalogue_id(tasks)
         self.previous = catalogue_id(before) if before else None
-        """What HELLO names as the catalogue before, which we accept too."""
+        """The previous catalogue in HELLO, which we accept too."""
         self._ours = {catalogue_id(ids): frozenset(ids) for ids in (before, tasks) if ids}
         self._learned: OrderedDict[bytes, frozenset[bytes]] = OrderedDict()
 
     def known_to(self, name: bytes, previous: bytes | None) -> frozenset[bytes] | None:
-        """The ids that a peer with this catalogue takes, those of the one before too; None: it has to be asked."""
+        """The ids that a peer with this catalogue accepts, including its previous one's; None: ask it."""
         found, before = self._find(name), self._find(previous)
         return found if found is None or before is None else _both(found, before)
 
     def learn(self, name: bytes, tasks: Collection[bytes]) -> bool:
-        """Take in what a peer says its catalogue holds; False where that is not what its name stands for."""
+        """Store a catalogue that a peer reported; False if it does not match its name."""
         if catalogue_id(tasks) != name:
             return False
         self._learned[name] = frozenset(tasks)

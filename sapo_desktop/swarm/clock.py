@@ -1,8 +1,9 @@
-"""Our clock, corrected by what the peers say at HELLO; and which slots that makes acceptable.
+"""Our clock, corrected by what peers report in HELLO, and the slots that are therefore acceptable.
 
-The peers that we dialled decide by their median: half of them would have to lie together to move it, and never by more
-than twenty minutes. A peer that dials us costs its owner nothing. Without dialled peers, as on most relays, our own
-clock holds until many networks dial in and three quarters of them agree that it is wrong; each network has one vote.
+The median of the dialled peers decides: half of them would have to lie together to move it, and never by more than
+twenty minutes. Peers that dial us are free to create and do not count. Without dialled peers, as on most relays, our
+own clock counts until many networks dial in and three quarters of them agree that it is wrong; each network has one
+vote.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 
 MANY_NETWORKS = 16
-"""So many networks (IPv4 /24, IPv6 /48) must dial in before they can correct our clock together."""
+"""Number of networks (IPv4 /24, IPv6 /48) that must dial in before they can correct our clock together."""
 WORTH_SAYING = 120.0
-"""Seconds by which a clock may be off without a word."""
+"""Seconds by which a clock may be wrong without a remark."""
 
 
 @dataclass(frozen=True)
 class Now:
-    """One instant on both clocks: monotonic seconds, Unix seconds."""
+    """One moment on both clocks: monotonic seconds, Unix seconds."""
 
     monotonic: float
     unix: float
@@ -34,16 +35,16 @@ class Clock:
         self._dialled: dict[bytes, float] = {}
         self._dialling: dict[bytes, float] = {}
         self._agreed = 0.0
-        """What those that decide agree on: a relay asks for it with each group, and has 2,000 links."""
+        """The agreed offset, cached: a relay needs it for each group, and has 2,000 links."""
 
     def heard(self, voter: bytes, theirs: float, ours: float, *, dialled: bool = True) -> None:
-        """A HELLO said `theirs` when our own clock showed `ours` (Unix seconds). `voter`: the peer's key where we
-        dialled it, else our name for its part of the internet."""
+        """A HELLO reported `theirs` when our own clock showed `ours` (Unix seconds). `voter`: the peer's key if we
+        dialled it, else our name of its network."""
         (self._dialled if dialled else self._dialling)[voter] = theirs - ours
         self._reckon()
 
     def closed(self, voter: bytes, *, dialled: bool = True) -> None:
-        """Forget a voter that has no link any more."""
+        """Forget a voter without any link."""
         if (self._dialled if dialled else self._dialling).pop(voter, None) is not None:
             self._reckon()
 
@@ -58,27 +59,27 @@ class Clock:
 
     @property
     def offset(self) -> float:
-        """Seconds to add to our clock; 0 where the peers disagree with it by more than twenty minutes."""
+        """Seconds to add to our clock; 0 if the peers differ from it by more than twenty minutes."""
         return 0.0 if self.is_wrong else self._agreed
 
     @property
     def contradicting(self) -> int:
-        """How many of the networks that dial in have a clock more than two minutes from the one that we use; 0 where
-        no more than half of them do."""
+        """How many of the networks that dial in differ by more than two minutes from our corrected clock; 0 unless
+        they are more than half."""
         far = sum(abs(offset - self.offset) > WORTH_SAYING for offset in self._dialling.values())
         return far if 2 * far > len(self._dialling) else 0
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the peers disagree by so much that a person should look at the clock."""
+        """Whether the peers differ so much that a person should check the clock."""
         return abs(self._agreed) > limits.MOST_CLOCK_ERROR
 
     def slot(self, unix_time: float) -> int:
-        """The slot of now, by the corrected clock."""
+        """The current slot by the corrected clock."""
         return int((unix_time + self.offset) // limits.SLOT_SECONDS)
 
     def check(self, slot: int, unix_time: float) -> None:
-        """Refused (TOO_OLD, TOO_NEW) unless groups of this slot are taken now."""
+        """Raise Refused (TOO_OLD, TOO_NEW) unless groups of this slot are acceptable now."""
         age = slot - self.slot(unix_time)
         if age < limits.OLDEST_SLOT:
             raise Refused(Reason.TOO_OLD, f"{-age} slots")

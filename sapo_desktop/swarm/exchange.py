@@ -1,9 +1,9 @@
-"""What a node does with its links: asks for groups, and keeps what it may; what it gives others is giving.py's.
+"""What a node does with its links: it asks for groups and stores what it may. giving.py does what it gives to others.
 
-Pure like the session: whoever has the sockets (network.py) attaches a session for each link, hands in frames and the
-time, and sends what the sessions have to say. A group passes the checks cheapest first; each refusal is counted, and
-charged to the link or the author that is to blame. What came by PUBLISH may be served on, and what other relays had
-by it (backbone/federation.py); what came by GROUPS never.
+Pure, like the session: the owner of the sockets (network.py) attaches a session per link, passes frames and the time,
+and sends what the sessions produce. A group passes the checks cheapest first; each refusal is counted, and charged to
+the link or author at fault. Groups received by PUBLISH may be served on, and so may those that other relays received
+that way (backbone/federation.py); groups received by GROUPS never.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from sapo_desktop.swarm.trust.admission import Members
 from sapo_desktop.swarm.trust.standing import Standing
 
 CheckGroup = Callable[[GroupBody], None]
-"""Raises Refused for what this node's catalogue says about a group: UNKNOWN_TASK, UNUSED_TASK, BAD_TEXT."""
+"""Checks a group against this node's catalogue. Raises Refused: UNKNOWN_TASK, UNUSED_TASK, BAD_TEXT."""
 Place = Callable[[Opened[GroupBody]], None]
 
 PassOn = Callable[[Opened[GroupBody], bytes], None]
-"""Takes a group and our tag for where its author is."""
+"""Receives a group and our tag for its author's network."""
 
 _STOOD_STILL = 10.0
-"""Seconds without a tick after which this computer was paused, or could do nothing at all."""
+"""Seconds without a tick after which this computer counts as suspended or blocked."""
 _MOST_DIGESTS = 100_000
 _MOST_BARRED = 10_000
 _COUNTED_OF_ONE = 4
 """Groups of one identity that count as stock: a flood must not make a pool look full."""
 _CATALOGUE_SECONDS = 10.0
-"""For so long a peer is asked for nothing but its catalogue; who does not answer is taken to know all tasks."""
+"""How long a peer is only asked for its catalogue; without an answer, it is assumed to know all tasks."""
 _HELD_TOLD = 256
-"""Of the latest groups a WANT says that they are held. In a swarm of two that spares a fifth of the traffic; telling of
-more spares nothing there, and with more peers the filter costs more than what is sent twice
+"""Number of the latest groups that a WANT reports as held. In a swarm of two that saves a fifth of the traffic.
+Reporting more saves nothing there, and with more peers the filter costs more than repeated groups
 (tests/bench/swarm/bandwidth.py)."""
 _NOT_FOR_WHAT_IT_IS = {
     Reason.NOT_ITS_OWN,
@@ -57,7 +57,8 @@ _NOT_FOR_WHAT_IT_IS = {
     Reason.SHUT_OUT,
     Reason.POOL_FULL,
 }
-"""The same bytes may be welcome later or from another: nobody can spoil an author's group by sending it first."""
+"""Reasons that do not depend on the bytes, which may be welcome later or from another peer: nobody can spoil an
+author's group by sending it first."""
 
 
 class Exchange:
@@ -65,11 +66,11 @@ class Exchange:
 
     Args:
         own_key, network: ours.
-        check: what the catalogue says about a group.
+        check: checks a group against the catalogue.
         rng: chooses tickets, draws and samples; not for secrets.
-        members: of a private swarm, whose groups alone are taken.
-        catalogues: by which ids we know the tasks.
-        draws: whether groups of others are kept to be drawn; a relay only serves them.
+        members: of a private swarm, whose groups alone are accepted.
+        catalogues: the ids by which we know the tasks.
+        draws: whether others' groups are kept for draws; a relay only serves them.
     """
 
     def __init__(
@@ -86,16 +87,16 @@ class Exchange:
     ) -> None:
         self.links: list[Link] = []
         self.past = Traffic()
-        """Of links that are gone."""
+        """Totals of closed links."""
         self.refusals = Refusals()
         self.clock = Clock()
         self.standing = standing
         self.pool = Pool(own_key)
         self.giving = Giving(own_key, rng)
         self.blocked: frozenset[bytes] = frozenset()
-        """Keys that a person will have nothing to do with."""
+        """Keys that a person blocked."""
         self.passes_on: PassOn = lambda group, tag: None
-        """Told of each group that its author published to us: what one of several relays has for the others."""
+        """Called with each group that its author published to us, to share it between several relays."""
         self._own_key = own_key
         self._draws = draws
         self._network = network
@@ -105,14 +106,14 @@ class Exchange:
         self._catalogues = catalogues or Catalogues()
         self._digests: OrderedDict[bytes, None] = OrderedDict()
         self._barred: OrderedDict[bytes, float] = OrderedDict()
-        """Keys whose link was ended for its faults -> monotonic time until which they get none."""
+        """Keys whose link was closed for its faults -> monotonic time until which they get no new one."""
         self._interest: tuple[bytes, ...] = ()
         self._appetite = 0
         self._stock: Counter[bytes] = Counter()
         self._counted_at = float("-inf")
-        """When the pool was counted last, monotonic seconds."""
+        """When the pool was last counted, monotonic seconds."""
         self._ticked = float("inf")
-        """When `tick` was called last, monotonic seconds; before the first call nothing can be late."""
+        """When `tick` was last called, monotonic seconds; before the first call nothing can be late."""
 
     # -- links -------------------------------------------------------------------------------------------------
 
@@ -126,14 +127,14 @@ class Exchange:
         lan: bool = False,
         visit: bool = False,
     ) -> Link:
-        """A connection was made; its session is still to shake hands. `visit`: it is made to meet somebody else, so
-        the peer is asked for groups even where there are enough."""
+        """A connection opened; the handshake follows. `visit`: it was made to meet another network, so the peer is
+        asked for groups even if there are enough."""
         link = Link(session, part, tag, dialled=dialled, lan=lan, visit=visit)
         self.links.append(link)
         return link
 
     def detach(self, link: Link) -> None:
-        """The connection is gone."""
+        """The connection closed."""
         if link in self.links:
             self.links.remove(link)
             self.past.add(link.traffic)
@@ -144,7 +145,8 @@ class Exchange:
         same_key.closed(link, self.links)
 
     def receive(self, link: Link, frame: bytes, now: Now) -> list[events.Event]:
-        """Take a frame; returns the events that are not about groups, for whoever keeps addresses and statistics."""
+        """Handle a frame; returns the events that are not about groups, for the code that manages addresses and
+        statistics."""
         if now.monotonic - self._ticked > _STOOD_STILL:
             self._after_standstill(now)
         link.traffic.bytes_in += len(frame)
@@ -152,8 +154,8 @@ class Exchange:
         return self._told(link, link.session.receive(frame, now.monotonic), now)
 
     def _after_standstill(self, now: Now) -> None:
-        """If nothing was taken for a while, what was said in it comes at once: that is nobody's fault. What other
-        relays said meanwhile is dropped above their rate, without blame (backbone/federation.py)."""
+        """After a pause, what was sent meanwhile arrives at once, which is nobody's fault. Other relays' messages
+        above their rate are dropped, without blame (backbone/federation.py)."""
         since, self._ticked = self._ticked, now.monotonic
         if now.monotonic - since > _STOOD_STILL:
             self.standing.stood_still(since, now.monotonic)
@@ -161,20 +163,20 @@ class Exchange:
                 link.session.stood_still(since, now.monotonic)
 
     def flooded(self, link: Link, now: Now) -> list[events.Event]:
-        """The peer sent more PINGs, PONGs or parts of messages than any needs; its connection is cut off already."""
+        """The peer sent more PINGs, PONGs or fragments than needed; its connection is already cut off."""
         return self._told(link, link.session.flooded(), now)
 
     def charge(self, link: Link, reason: Reason, now: Now, detail: str = "") -> list[events.Event]:
-        """Count a fault of the link, found by whoever looked at what came over it; returns the same as `receive`."""
+        """Count a fault of the link that was found in its content; returns the same as `receive`."""
         return self._told(link, link.session.fault(reason, now.monotonic, detail), now)
 
     def count(self, link: Link, reason: Reason) -> None:
-        """Count what came over the link and was refused, without blame."""
+        """Count a refusal of something from the link, without blame."""
         self.refusals.add(reason)
         link.refused.add(reason)
 
     def tick(self, now: Now) -> None:
-        """What is due: time-outs, offers that found no credit before, wants, old groups."""
+        """Do what is due: time-outs, offers that lacked credit, wants, old groups."""
         self._after_standstill(now)
         self.pool.expire(now.monotonic)
         self.giving.expire(now)
@@ -195,14 +197,14 @@ class Exchange:
         self.giving.publish(group, self.links, now)
 
     def shut_out(self, keys: frozenset[bytes]) -> None:
-        """From now on take nothing from these authors, relays and links, draw none of theirs and serve none."""
+        """From now on accept nothing from these authors, relays and links, and neither draw nor serve their groups."""
         self.blocked = keys
         for pool in (self.pool, self.giving.shelf):
             pool.take([entry.name for entry in pool if keys & {entry.name.author, entry.path.relay, entry.path.link}])
 
     @property
     def held_bytes(self) -> int:
-        """What the groups of pool and shelf cost, in bytes."""
+        """Memory of the groups in pool and shelf, in bytes."""
         return self.pool.bytes + self.giving.shelf.bytes
 
     def want(self, tasks: Collection[bytes], groups: int) -> None:
@@ -216,8 +218,8 @@ class Exchange:
         """Take up to `n` groups out of the pool, and whether all of them came by the only link there is.
 
         Args:
-            most_lan: of these, groups that came over the local network, while there are other links.
-            before: what the same round has already, which counts towards its link's share.
+            most_lan: maximum groups from the local network if there are other links.
+            before: what the same round already has, which counts towards its link's share.
         """
         self.pool.expire(now.monotonic)
         elsewhere = any(link.session.is_open and not link.lan for link in self.links)
@@ -233,7 +235,7 @@ class Exchange:
         )
         return self.pool.take(names), one_source
 
-    # -- what sessions tell ------------------------------------------------------------------------------------
+    # -- events of sessions ----------------------------------------------------------------------------------
 
     def _told(self, link: Link, told: list[events.Event], now: Now) -> list[events.Event]:
         return [event for event in told if not self._handled(link, event, now)]
@@ -280,7 +282,7 @@ class Exchange:
         return True
 
     def _compare_catalogues(self, link: Link, hello: m.Hello, now: Now) -> None:
-        """Find out which tasks the peer knows, by asking where need be; then begin to offer and to want."""
+        """Find out which tasks the peer knows, by asking if needed; then start to offer and to want."""
         link.tasks = self._catalogues.known_to(hello.catalogue, hello.previous)
         if link.tasks is None:
             link.session.ask_catalogue()
@@ -291,7 +293,7 @@ class Exchange:
         self._want(link, now)
 
     def _follow_rotation(self, link: Link, hello: m.Hello, now: Now) -> None:
-        """A key that another one became goes on with what is known of that one."""
+        """A key that replaced another one inherits what is known about that one."""
         if not hello.rotation:
             return
         try:
@@ -302,7 +304,7 @@ class Exchange:
         self.standing.join(old, hello.key, now.monotonic, now.unix)
 
     def _bar(self, link: Link, closed: events.Closed, now: Now) -> None:
-        """Who was sent away for a while is not welcomed again at once; a key costs nothing, so only so many."""
+        """A peer that was sent away must wait; keys are free, so the list is bounded."""
         if link.key and not closed.by_peer and closed.retry_after:
             self._barred[link.key] = now.monotonic + closed.retry_after
             self._barred.move_to_end(link.key)
@@ -321,11 +323,11 @@ class Exchange:
             self._refuse(link, refused, now)
 
     def take_federated(self, relay: bytes, group: m.Sourced, now: Now) -> None:
-        """Take a group that the `relay` had from its author, by the same checks as what comes over a link, and serve
-        it on; to other relays it does not go again.
+        """Store a group that the `relay` received from its author, after the same checks as for a link, and serve it;
+        it is not sent to other relays again.
 
         Raises:
-            Refused: for a reason that no author is to blame for; else the author was charged with it.
+            Refused: for a reason that is not the author's fault; the author's faults are charged.
         """
         try:
             self._admit(group.envelope, lambda opened: self._keep_federated(relay, opened, group.tag, now), now)
@@ -336,8 +338,8 @@ class Exchange:
             self.standing.charge(refused.author, refused.reason, now.monotonic, now.unix)
 
     def _admit(self, envelope: bytes, place: Place, now: Now, *, publisher: bytes | None = None) -> None:
-        """Verify an external group, cheapest first, and have it placed. `publisher`: who must have written it, where it
-        came by PUBLISH. Raises Refused."""
+        """Verify an external group, cheapest check first, and store it. `publisher`: its required author if it came
+        by PUBLISH. Raises Refused."""
         digest = _remember(self._digests, envelope)
         opened = open_envelope(envelope, GroupBody, self._network, self._members)
         try:
@@ -375,7 +377,7 @@ class Exchange:
     def _keep_federated(self, relay: bytes, opened: Opened[GroupBody], tag: bytes, now: Now) -> None:
         if opened.body.home not in (b"", relay):
             raise Refused(Reason.NOT_ITS_OWN, "another relay is its author's home")
-        # A relay is one source, however many tags it names, and the same one where we have a link to it too.
+        # A relay is one source, whatever tags it names, and the same one if it also has a link to us.
         path = Path(relay, relay, tag)
         if self._draws:
             self.pool.add(opened, path, now.monotonic)
@@ -392,10 +394,10 @@ class Exchange:
             return
         self.charge(link, refused.reason, now, str(refused))
 
-    # -- what is asked for -------------------------------------------------------------------------------------
+    # -- wants -----------------------------------------------------------------------------------------------
 
     def _want(self, link: Link, now: Now) -> None:
-        # In this order: what is missing takes a walk through all identities.
+        # In this order, because counting what is missing visits all identities.
         if not self._appetite or link.is_being_asked(now.monotonic) or not link.session.may_want(now.monotonic):
             return
         missing = self._missing_from(link, now)
@@ -413,10 +415,12 @@ class Exchange:
         )
 
     def _missing_from(self, link: Link, now: Now) -> int:
-        """How many groups this link is to be asked for. None of several sources counts as more than a draw takes of it:
-        what one of them filled the pool with must not keep us from asking the others, nor must groups of tasks that no
-        draw takes. Nor must several sources together: who is visited is asked once for an equal share, however full the
-        pool is."""
+        """How many groups to ask of this link.
+
+        No source counts as more than a draw uses of it: the groups of one that filled the pool must not prevent asking
+        others, nor must groups of tasks that no draw uses. The same holds for several sources together: a visited peer
+        is asked once for an equal share, however full the pool is.
+        """
         if self._counted_at != now.monotonic:  # once for all links of a tick
             self._stock = self.pool.stock(_COUNTED_OF_ONE, frozenset(self._interest))
             self._counted_at = now.monotonic
@@ -431,7 +435,7 @@ class Exchange:
 
 
 def _remember(digests: OrderedDict[bytes, None], envelope: bytes) -> bytes:
-    """The digest of an envelope that was not seen lately. Raises Refused: DUPLICATE."""
+    """The digest of an envelope that was not seen recently. Raises Refused: DUPLICATE."""
     digest = hashlib.sha256(envelope).digest()
     if digest in digests:
         digests.move_to_end(digest)

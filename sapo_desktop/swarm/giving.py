@@ -1,8 +1,7 @@
-"""What a node gives its peers: its own groups, offered to each link, and what a WANT is answered from.
+"""What a node gives its peers: its own groups, offered to each link, and answers to WANTs.
 
-Served are own groups, those that their authors published to us, and, by a relay, those that other relays had from
-their authors. All of it stays within the credit of the link and
-the quota of the key at its other end.
+It serves own groups, those that their authors published to it, and, on a relay, those that other relays received from
+their authors. Everything stays within the link's credit and the quota of the key at its other end.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from sapo_desktop.swarm.protocol.refusals import Refused
 
 SHELF_BYTES = 16 * limits.KIB * limits.KIB
 _LEAST_FRAME = limits.KIB
-"""Bytes below which no batch of groups is worth packing."""
+"""Bytes below which a batch of groups is not worth packing."""
 _MOST_USED = 10_000
 
 
 class Giving:
-    """The giving side of one exchange. `own_key`: whose groups are our own. `rng`: chooses what answers a WANT."""
+    """The giving side of an exchange. `own_key`: the author of our own groups. `rng`: chooses the answers to a WANT."""
 
     def __init__(self, own_key: bytes, rng: Random) -> None:
         self._own_key = own_key
@@ -42,12 +41,12 @@ class Giving:
         self._used: OrderedDict[bytes, int] = OrderedDict()
 
     def expire(self, now: Now) -> None:
-        """Forget what nobody takes any more."""
+        """Drop groups that nobody accepts any more."""
         self.shelf.expire(now.monotonic)
 
     def publish(self, group: Opened[GroupBody], links: Iterable[Link], now: Now) -> None:
         """Offer an own group to every link that knows its task, now or when credit allows."""
-        with contextlib.suppress(Refused):  # where others fill the shelf, it is offered all the same
+        with contextlib.suppress(Refused):  # if others fill the shelf, it is still offered
             self.keep(group, Path(self._own_key, self._own_key, b""), now)
         self._own.append(group)
         for link in links:
@@ -60,14 +59,14 @@ class Giving:
         self.shelf.add(group, path, now.monotonic)
 
     def begin(self, link: Link, *, oldest_slot: int) -> None:
-        """Have own groups from this slot on ready for a link that opened. One that we visit, and one that was dialled
-        by its peer, get the newest alone, no more than fit at once: of these many come and go."""
+        """Queue own groups from this slot on for a new link. A visited peer, and one that dialled us, gets only the
+        newest, as many as fit at once, because many of these come and go."""
         recent = [group for group in self._own if group.body.slot >= oldest_slot]
         is_passing = link.visit or link.dialled is None
         link.offer_later(recent[-int(limits.FIRST_GROUPS) :] if is_passing else recent)
 
     def offer(self, link: Link, now: Now) -> None:
-        """Publish the newest unsent own groups of tasks that the peer knows, as many as credit has room for."""
+        """Publish the newest unsent own groups of tasks that the peer knows, within its credit."""
         if link.is_being_asked(now.monotonic):
             return
         while link.unsent and link.session.is_open:
@@ -77,14 +76,14 @@ class Giving:
                 return
             batch = [link.unsent.pop() for _ in range(room)]
             while batch and not link.session.publish([group.envelope for group in batch], now.monotonic):
-                # Packing costs time: halves, not one less at a time.
+                # Packing takes time: halve the batch instead of removing one at a time.
                 link.unsent.extend(batch.pop() for _ in range((len(batch) + 1) // 2))
             self._count_out(link, len(batch), now)
             if not batch:
                 return
 
     def serve(self, link: Link, want: m.Want, now: Now) -> None:
-        """Answer a WANT, with fewer groups where credit has no room for all, or none where one key asks too often."""
+        """Answer a WANT, with fewer groups if credit is short, or none if a key asks too often."""
         room = self._room(link, now)
         if link.quota is not None:
             room = min(room, link.quota.room_for_want(now.monotonic))
@@ -92,14 +91,14 @@ class Giving:
         groups = [_sourced(entry, self._own_key) for entry in entries]
         groups = groups[: max(0, room)] if link.session.room(now.monotonic) >= _LEAST_FRAME else []
         while not link.session.serve(want.ticket, groups, now.monotonic) and groups:
-            del groups[len(groups) // 2 :]  # packing costs time: halves, not one less at a time
+            del groups[len(groups) // 2 :]  # packing takes time: halve it instead of removing one at a time
         for entry in entries[: len(groups)]:
             if entry.name.author != self._own_key:
                 self.use(entry.name.author)
         self._count_out(link, len(groups), now)
 
     def use(self, author: bytes) -> None:
-        """Count one group of this author's as handed on or trained on: what its node may be told."""
+        """Count one group of this author as forwarded or trained on, for its node's statistics."""
         self._used[author] = self._used.pop(author, 0) + 1
         if len(self._used) > _MOST_USED:
             self._used.popitem(last=False)
@@ -124,20 +123,19 @@ def _sourced(entry: Entry, own_key: bytes) -> m.Sourced:
     return m.Sourced(envelope=entry.envelope, relay=relay, tag=tag)
 
 
-# Which groups answer a WANT: a sample by chance, another for each. The relays that took the groups from their authors
-# take turns, under each the tags, under each the identities, all in an order by chance; of each identity a group by
-# chance; round after round until there are enough. So no relay gains by naming many tags, and no tag by many
-# identities.
+# The answer to a WANT is a random sample, different each time. The relays that received the groups from their authors
+# take turns, under each its tags, under each its identities, all in random order; each turn of an identity gives a
+# random group, until there are enough. So a relay gains nothing by naming many tags, nor a tag by many identities.
 
 
 T = TypeVar("T")
 _MOST_LOOKED_AT = 4096
-"""Entries, of all relays together; a WANT for something rare must not cost a walk through everything."""
+"""Entries, over all relays; a WANT for something rare must not cost a search through everything."""
 _LOOKED_AT_OF_ONE = 256
 _MOST_HELD = 512
 _HELD_OF_ONE = 128
-"""Of these, entries that the asker's filter hides. A node tells of 256 (exchange.py); a filter that hides everything
-would otherwise cost a hash of each."""
+"""Maximum entries hidden by the asker's filter. A node reports 256 (exchange.py); a filter that hides everything
+would otherwise cost a hash for each entry."""
 
 
 def sample(shelf: Pool, want: Want, rng: Random) -> list[Entry]:
@@ -146,10 +144,10 @@ def sample(shelf: Pool, want: Want, rng: Random) -> list[Entry]:
     tasks = {task for task in want.tasks if shelf.has_task(task)}
     if not tasks:
         return []
-    # What one relay names must not use up the looks at the others'.
+    # Entries that one relay names must not use up the search effort for the others'.
     among = max(1, len(shelf.relays))
     looks, held = max(_LOOKED_AT_OF_ONE, _MOST_LOOKED_AT // among), max(_HELD_OF_ONE, _MOST_HELD // among)
-    drawn = Random(rng.getrandbits(64))  # the system's own source costs more than all that is looked up here
+    drawn = Random(rng.getrandbits(64))  # the system's own source costs more than the whole search
     turns = _turns(
         _Walk(want, tasks, looks, held, drawn).relay(shelf.under(relay)) for relay in _shuffled(shelf.relays, drawn)
     )
@@ -157,8 +155,7 @@ def sample(shelf: Pool, want: Want, rng: Random) -> list[Entry]:
 
 
 class _Walk:
-    """Looks for entries of one relay that answer a WANT, and stops when it has looked at enough, or met enough that are
-    held."""
+    """Searches entries of one relay for a WANT; stops after enough entries, or enough held ones."""
 
     def __init__(self, want: Want, tasks: Collection[bytes], looks: int, held: int, rng: Random) -> None:
         self._tasks = tasks
@@ -168,11 +165,11 @@ class _Walk:
         self._rng = rng
 
     def relay(self, tags: Mapping[bytes, Mapping[bytes, Mapping[Name, Entry]]]) -> Iterator[Entry]:
-        """The groups of one relay, its tags taking turns."""
+        """The groups of one relay, taking its tags in turn."""
         return _turns(self._tag(tags[tag]) for tag in self._while_looking(tags))
 
     def _tag(self, authors: Mapping[bytes, Mapping[Name, Entry]]) -> Iterator[Entry]:
-        """The groups of one tag, its identities taking turns."""
+        """The groups of one tag, taking its identities in turn."""
         return _turns(self._fit(authors[author].values()) for author in self._while_looking(authors))
 
     def _fit(self, entries: Collection[Entry]) -> Iterator[Entry]:
@@ -196,8 +193,8 @@ class _Walk:
 
 
 def _turns(queues: Iterable[Iterator[T]]) -> Iterator[T]:
-    """The first of each queue, then the second of each, ... None is looked into before its turn: of thousands of tags
-    a WANT asks a few."""
+    """The first of each queue, then the second of each, ... Queues are opened only at their turn: a WANT needs few
+    of thousands of tags."""
     waiting: deque[Iterator[T]] = deque()
     for queue in queues:
         for item in islice(queue, 1):
@@ -211,7 +208,7 @@ def _turns(queues: Iterable[Iterator[T]]) -> Iterator[T]:
 
 
 def _shuffled(items: Collection[T], rng: Random) -> Iterator[T]:
-    """In an order by chance, drawn as far as it is asked for."""
+    """In random order, shuffled only as far as needed."""
     left = list(items)
     while left:
         at = int(rng.random() * len(left))

@@ -1,4 +1,4 @@
-"""What a node keeps of one link beside its session: whose it is, what went over it, what waits for it."""
+"""What a node keeps about one link besides its session: the peer, the traffic, and what waits for it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _WANTS_AT_ONCE = 2.0
 
 @dataclass(slots=True)
 class Traffic:
-    """What went over one link."""
+    """The traffic of one link."""
 
     groups_in: int = 0
     groups_out: int = 0
     bytes_in: int = 0
     bytes_out: int = 0
-    """Of frames; what TLS and TCP add is not counted."""
+    """Of frames, without the overhead of TLS and TCP."""
 
     def add(self, other: Traffic) -> None:
         self.groups_in += other.groups_in
@@ -37,7 +37,7 @@ class Traffic:
 
 @dataclass(slots=True)
 class Quota:
-    """What several links under one key get of us together; as much as one fresh link alone."""
+    """What several links under one key get from us together: as much as one new link."""
 
     wants: Bucket
     groups: Bucket
@@ -50,30 +50,30 @@ class Quota:
         )
 
     def room_for_want(self, now: float) -> int:
-        """Groups with which one more WANT may be answered; 0 where they come too often."""
+        """Groups available for one more WANT; 0 if they come too often."""
         return int(self.groups.level(now)) if self.wants.take(1, now) else 0
 
 
 @dataclass(eq=False, slots=True)
 class Link:
-    """A session and what the exchange knows beside."""
+    """A session and the exchange's knowledge about its peer."""
 
     session: Session
     part: bytes
-    """Our name for the part of the internet that the peer is in; for ourselves."""
+    """Our own name of the peer's network, for internal use."""
     tag: bytes = b""
-    """What others are told of it: another name each day."""
+    """The name that others get for it, which changes daily."""
     key: bytes = b""
-    """The peer's, once it proved it."""
+    """The peer's key, once it was proven."""
     told: m.Hello | None = None
-    """What it said of itself, once it proved its key."""
+    """The peer's HELLO, once its key was proven."""
     unsent: list[Opened[GroupBody]] = field(default_factory=list)
-    """Own groups that this link was not offered yet, the oldest first."""
+    """Own groups that this link was not offered yet, oldest first."""
     goodbye: events.Closed | None = None
     dialled: Address | None = None
-    """What we dialled; None where the peer did."""
+    """The address that we dialled; None if the peer dialled us."""
     host: str = ""
-    """The peer's IP address; where a proxy looked up a name, that name."""
+    """The peer's IP address; or a name, if a proxy resolved it."""
     lan: bool = False
     """Whether one found the other on the local network."""
     opened: float = 0.0
@@ -81,55 +81,55 @@ class Link:
     traffic: Traffic = field(default_factory=Traffic)
     refused: Refusals = field(default_factory=Refusals)
     heard: float = float("-inf")
-    """When the last frame came, monotonic seconds."""
+    """When the last frame arrived, monotonic seconds."""
     published: float = float("-inf")
-    """When a group of the peer's own was last taken, monotonic seconds."""
+    """When the last own group of the peer was accepted, monotonic seconds."""
     quota: Quota | None = None
     """Shared with the other links that prove this key."""
     twins_told: int = 1
-    """Links under its key that the peer was told of."""
+    """The number of links under its key that the peer was last sent."""
     twins_heard: int = 0
-    """Links under our own key that the peer told us of."""
+    """The number of links under our key that the peer last reported."""
     tasks: frozenset[bytes] | None = None
-    """Ids of the tasks that the peer knows; None where nobody knows that yet."""
+    """Ids of the tasks that the peer knows; None while unknown."""
     visit: bool = False
-    """Whether it was made to meet somebody else (addresses/links.py)."""
+    """Whether it was made to meet another network (addresses/links.py)."""
     asked: bool = False
     """Whether it was asked for groups."""
     catalogue_due: float = 0.0
-    """Until when its answer is waited for, monotonic seconds."""
+    """Until when to wait for its answer, monotonic seconds."""
     claim: StatsBody | None = None
-    """The latest that the peer said of itself: for display only."""
+    """The peer's latest statistics about itself: for display only."""
     claim_due: float = 0.0
-    """When it is told ours, monotonic seconds."""
+    """When our statistics are due, monotonic seconds."""
 
     def knows(self, task: bytes) -> bool:
-        """Whether the peer takes and has groups of this task, as far as it said."""
+        """Whether the peer accepts and has groups of this task, as far as it said."""
         return self.tasks is None or task in self.tasks
 
     def offer_later(self, groups: Iterable[Opened[GroupBody]]) -> None:
-        """Have own groups wait, as the newest; of too many the oldest are not offered any more."""
+        """Queue own groups as the newest; if there are too many, the oldest are dropped."""
         self.unsent.extend(groups)
         del self.unsent[:-MOST_UNSENT]
 
     def leave_unknown(self) -> None:
-        """Offer no groups of tasks that the peer does not know."""
+        """Drop queued groups of tasks that the peer does not know."""
         self.unsent = [group for group in self.unsent if self.knows(group.body.task)]
 
     def leave_older(self, oldest_slot: int) -> None:
-        """Offer no groups from before this slot: to a peer that takes few they would come when nobody takes them."""
+        """Drop queued groups from before this slot: a slow peer would get them too late for anybody to accept."""
         if any(group.body.slot < oldest_slot for group in self.unsent):
             self.unsent = [group for group in self.unsent if group.body.slot >= oldest_slot]
 
     def is_being_asked(self, now: float) -> bool:
-        """Whether it may still answer which tasks it knows."""
+        """Whether its list of tasks is still pending."""
         return self.tasks is None and now < self.catalogue_due
 
     @property
     def source(self) -> bytes:
-        """What counts as one source of groups: a peer that we dialled, or found at home. Whoever dials us can do so
-        under any number of keys, so of those all from one part of the internet. All that we visit are one: by their
-        number they would leave little of a draw to those who stay."""
+        """What counts as one source of groups: a peer that we dialled or found locally. Peers that dial us can use
+        any number of keys, so all from one network are one source. All visited peers are one source, because their
+        number would leave little of a draw to those that stay."""
         if self.visit:
             return VISITS
         return self.key if self.dialled is not None or self.lan else b"in" + self.part

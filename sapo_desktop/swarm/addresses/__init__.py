@@ -1,1 +1,1 @@
-"""Whom to link to: addresses, where they come from, and which of them are dialled."""
+"""Which peers to link to: addresses, their sources, and which of them are dialled."""

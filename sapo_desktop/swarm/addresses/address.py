@@ -1,7 +1,7 @@
-"""Addresses of peers: `wss://host:port#key`, where the key (64 hex digits) is whom we expect there.
+"""Addresses of peers: `wss://host:port#key`, where the key (64 hex digits) identifies the peer expected there.
 
-Without a key the certificate must be one of a public authority, and the key proven first is pinned by whoever keeps
-addresses. `ws://` carries no secret, but shows an observer what is said: on loopback, or where it is asked for.
+Without a key, a public authority must have signed the certificate, and the first proven key is pinned by the code that
+stores addresses. `ws://` exposes no secret but lets observers read the traffic; it is for loopback, or if requested.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KEY = re.compile(r"[0-9a-fA-F]{64}")
 
 @dataclass(frozen=True)
 class Address:
-    """Where a peer listens."""
+    """The address at which a peer listens."""
 
     host: str
     port: int
@@ -37,7 +37,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Read an address that a person typed or a peer told. Raises UsageError with what is wrong."""
+        """Parse an address from a person or a peer. Raises UsageError with what is wrong."""
         try:
             parts = urlsplit(text.strip())
             host, port = parts.hostname or "", parts.port
@@ -57,7 +57,7 @@ class Address:
 
     @property
     def url(self) -> str:
-        """What is connected to; the key stays here."""
+        """The URL to connect to, without the key."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'wss' if self.tls else 'ws'}://{host}:{self.port}/"
 
@@ -71,18 +71,18 @@ class Address:
 
     @property
     def is_public(self) -> bool:
-        """Whether a stranger may name it: no private, loopback, link-local or reserved range, and no name of a host at
-        home. Names are looked up and checked again when they are dialled; a proxy looks them up by itself."""
+        """Whether a stranger may name this host: no private, loopback, link-local or reserved range, no local name.
+        Names are resolved and checked again when they are dialled, unless a proxy resolves them."""
         return is_public(self.host)
 
     @property
     def is_at_free_port(self) -> bool:
-        """Whether it is none of the ports where other services listen."""
+        """Whether its port is none of those used by other services."""
         return self.port >= LOWEST_PORT or self.port == 443
 
 
 def part_of_internet(host: str) -> bytes:
-    """The /24 of an IPv4 address, the /48 of an IPv6 one: what one party usually has whole."""
+    """The /24 of an IPv4 address, the /48 of an IPv6 address: networks that usually have one owner."""
     ip = ip_of(host)
     if ip is None:
         return host.encode("utf-8", "surrogateescape")
@@ -91,7 +91,7 @@ def part_of_internet(host: str) -> bytes:
 
 def _is_host(host: str) -> bool:
     if "%" in host:
-        return False  # a zone means something on its own computer only
+        return False  # a zone is only meaningful on its own computer
     return ip_of(host) is not None or _HOST.fullmatch(host) is not None
 
 
@@ -103,10 +103,10 @@ def _wrong(what: Text) -> UsageError:
 
 
 def read_seeds(path: Path) -> list[Address]:
-    """The addresses of a release's seed list, where a node that knows nobody begins: one a line with its key, and `#`
-    before comments. A line that is none is left out, and its number logged.
+    """The addresses of a release's seed list, where a node without peers starts: one per line with its key, and
+    comments after `#`. Invalid lines are left out, and their numbers logged.
 
-    A key is a must: who answers there under another one is no operator of the list's.
+    A key is required: a server with another key is not run by the operator in the list.
     """
     found = []
     for number, line in enumerate(read_bytes(path).decode("utf-8", "replace").splitlines(), 1):

@@ -1,4 +1,4 @@
-"""What a node that was told to announce itself tells of where it listens."""
+"""The address record of a node whose settings announce it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sapo_desktop.swarm.protocol.signing import Signer
 
 @dataclass(frozen=True)
 class Announcement:
-    """Our own address as a signed record, for those who ask: only of a node that was told to announce itself."""
+    """Our own address as a signed record for peers that ask; only if the settings announce it."""
 
     signer: Signer
     network: bytes
@@ -21,7 +21,7 @@ class Announcement:
     admission: bytes = b""
 
     def record(self, at: Now) -> bytes:
-        """The record of this moment: a link asks for one in ten minutes."""
+        """The current record; a link may ask for one every ten minutes."""
         body = PeerBody(
             network=self.network,
             key=self.signer.key,

@@ -1,9 +1,9 @@
-"""Addresses of nodes that opted in: who is dialled next, and what is told to others.
+"""Addresses of nodes that opted in: which one is dialled next, and which are passed on.
 
 An address comes from a person (typed, an invite, the seed list), from the local network, or as a signed record from a
-peer. Records of peers are cheap to make up, so they live a day, one per key and few per host; they stand in buckets
-chosen with a local secret, so that nobody can aim at another's place; and none is passed on before we reached it
-ourselves. Of one part of the internet at most one is linked to. Pure: times are arguments, dialling is network.py's.
+peer. Peers' records are cheap to forge, so they live one day, one per key and few per host. Their buckets depend on a
+local secret, so nobody can aim at another's place, and none is passed on before we reached it ourselves. At most one
+peer per network is linked. Pure: times are arguments, and network.py dials.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ _FIRST_WAIT, _LONGEST_WAIT = 30.0, 3600.0
 
 @dataclass(frozen=True)
 class Known:
-    """One address and what came of it."""
+    """One address and its history."""
 
     address: Address
     source: Source
     heard: float
     """Unix time of the record, or when it was typed."""
     envelope: bytes = b""
-    """The signed record, to be passed on as it came."""
+    """The signed record, unchanged, to be passed on."""
     relay: bool = False
     teller: bytes = b""
-    """Which link told of it first."""
+    """The link from which it was first heard."""
     reached: float | None = None
-    """Unix time at which we last proved that its key answers there."""
+    """Unix time at which its key was last proven there."""
     failures: int = 0
     tried: float = 0.0
 
 
 class Anchor(Record, frozen=True):
-    """What survives a restart: a link that held."""
+    """What survives a restart: a link that lasted."""
 
     address: str
     reached: float
     strangers: bool = False
-    """Whether only a peer's word stood for the address."""
+    """Whether the address was known only from peers."""
 
 
 class AddressBook:
-    """Every address of one node. `secret`: 32 bytes that no peer knows."""
+    """All addresses that a node knows. `secret`: 32 bytes that no peer knows."""
 
     def __init__(self, own_key: bytes, secret: bytes, *, private_allowed: bool = False) -> None:
         self._own_key = own_key
@@ -72,18 +72,18 @@ class AddressBook:
         return len(self._known)
 
     def add(self, address: Address, source: Source, unix_time: float) -> None:
-        """Take in an address that a person, the seed list or the local network gave; our own is left out."""
+        """Add an address from a person, the seed list or the local network; our own is ignored."""
         before = self._known.get(str(address))
         if address.key != self._own_key and (before is None or before.source == "peer"):
             self._known[str(address)] = Known(address, source, unix_time)
 
     def leave_lan(self, address: Address) -> None:
-        """Forget an address that is gone from the local network; what came from elsewhere stays."""
+        """Forget an address that left the local network, unless it is also known from elsewhere."""
         if self.is_on_lan(address):
             del self._known[str(address)]
 
     def is_on_lan(self, address: Address) -> bool:
-        """Whether nothing but the local network told of this address."""
+        """Whether the address is only known from the local network."""
         one = self._known.get(str(address))
         return one is not None and one.source == "lan"
 
@@ -92,7 +92,7 @@ class AddressBook:
         return [one.address for one in self._known.values() if one.source == "lan"]
 
     def add_record(self, record: Opened[PeerBody], unix_time: float, teller: bytes = b"") -> None:
-        """Take in a signed record from a peer. `teller`: what counts as one source of records (Link.source).
+        """Add a signed record from a peer. `teller`: what counts as one source of records (Link.source).
 
         Raises:
             Refused: BAD_BODY (no address, a port that no stranger may name, or another key), PRIVATE_ADDRESS, TOO_OLD,
@@ -108,7 +108,7 @@ class AddressBook:
             raise Refused(Reason.TOO_NEW)
         self._forget_record_of(body.key, body.time, but=str(address))
         before = self._known.get(str(address))
-        if before is not None:  # what we know of it ourselves stays
+        if before is not None:  # our own knowledge of it stays
             heard = body.time if before.source == "peer" else before.heard
             self._known[str(address)] = replace(before, heard=heard, envelope=record.envelope, relay=body.relay)
             return
@@ -116,7 +116,7 @@ class AddressBook:
         self._known[str(address)] = Known(address, "peer", body.time, record.envelope, body.relay, teller)
 
     def expire(self, unix_time: float) -> None:
-        """Forget records older than a day."""
+        """Forget records that are older than a day."""
         self._known = {
             name: one for name, one in self._known.items() if one.source != "peer" or unix_time - one.heard <= LIFETIME
         }
@@ -131,10 +131,10 @@ class AddressBook:
         keys: Collection[bytes] = (),
         taken: Collection[bytes | None] = (),
     ) -> Address | None:
-        """An address worth a try: the typed ones first, then those reached before, then any. None where nothing is due.
+        """The next address to try: first typed ones, then those reached before, then any. None if nothing is due.
 
-        `lan`: whether it may be on the local network. `keys`: those of open links, over whichever connection.
-        `taken`: parts of the internet that are linked to already. A name's part shows only when it is dialled.
+        `lan`: whether it may be on the local network. `keys`: those of open links. `taken`: networks with a link. The
+        network behind a name is only known when it is dialled.
         """
         due = [
             one
@@ -154,8 +154,9 @@ class AddressBook:
         keys: Collection[bytes],
         taken: Collection[bytes | None],
     ) -> Address | None:
-        """An address in a part of the internet that is not `taken`, whether it was reached before or not; else as
-        next_to_dial. None at home and none that a person named. Behind a proxy a name of the seed list is a part."""
+        """An address in a network that is not `taken`, whether or not it was reached before; otherwise as
+        next_to_dial. Never a local one or one that a person named. Behind a proxy, each name of the seed list counts
+        as a network."""
         due = [
             one.address
             for one in self._due(linked, unix_time, keys)
@@ -164,18 +165,18 @@ class AddressBook:
         return _chosen(due, rng)
 
     def next_unproven(self, linked: Collection[Address], unix_time: float, rng: Random) -> Address | None:
-        """An address that a peer told of and nobody here has reached yet, due for a try."""
+        """A peer's address that was not reached yet and is due for a try."""
         due = [one.address for one in self._due(linked, unix_time) if one.source == "peer" and one.reached is None]
         return rng.choice(sorted(due, key=str)) if due else None
 
     def is_strangers(self, address: Address) -> bool:
-        """Whether only a peer's word stands for this address, and private ranges are not allowed."""
+        """Whether the address is only known from peers and private ranges are not allowed."""
         one = self._known.get(str(address))
         return not self._private_allowed and (one is None or one.source == "peer")
 
     def part(self, host: str) -> bytes | None:
-        """The part of the internet (IPv4 /16, IPv6 /32) that an IP address is in, of which one is linked to; None
-        where there is no such limit: at home, where that is allowed. Names that nobody looked up are one part."""
+        """The network (IPv4 /16, IPv6 /32) of an IP address, of which one is linked; None without such a limit, for
+        local addresses if those are allowed. All unresolved names are one network."""
         if self._is_at_home(host):
             return None
         ip = ip_of(host)
@@ -186,8 +187,8 @@ class AddressBook:
         self._known.pop(name, None)
 
     def tried(self, address: Address, unix_time: float, *, reached: bool | None) -> None:
-        """Take note of what came of dialling, whoever it was that answered to the address's key. None: nothing is
-        known of it, for it was not dialled past the proxy."""
+        """Record the result of dialling, whoever answered with the address's key. None: unknown, because the proxy
+        did not reach it."""
         one = self._known.get(str(address))
         if one is None:
             return
@@ -206,8 +207,8 @@ class AddressBook:
         return rng.sample(sorted(reached), min(limits.MAX_RECORDS, len(reached)))
 
     def anchors(self, linked: Collection[Address] = ()) -> list[Anchor]:
-        """Addresses to begin with after a restart: of open links, the longest held first as `linked` gives them, then
-        the latest reached. On the local network they will be others, and typed ones the settings say."""
+        """Addresses to start from after a restart: open links, in the order of `linked` (longest first), then the
+        latest reached. Local ones will change, and typed ones are in the settings."""
         places = {str(address): place for place, address in enumerate(linked)}
         reached = [(name, one) for name, one in self._known.items() if one.reached and one.source in ("seed", "peer")]
         reached.sort(key=lambda item: (places.get(item[0], len(places)), -(item[1].reached or 0)))
@@ -217,7 +218,7 @@ class AddressBook:
         ]
 
     def restore(self, anchors: Iterable[Anchor], unix_time: float) -> None:
-        """Take in what `anchors` gave before the restart; what cannot be read is left out."""
+        """Load what `anchors` returned before the restart; invalid entries are left out."""
         for anchor in anchors:
             try:
                 address = Address.parse(anchor.address)
@@ -240,8 +241,8 @@ class AddressBook:
         return address
 
     def _due(self, linked: Collection[Address], unix_time: float, keys: Collection[bytes] = ()) -> list[Known]:
-        """Whom to try: no address that is linked to, no key that is, and none that failed just before. An address
-        without a key stands for whoever answers there."""
+        """The candidates: no address or key with a link, and none that failed recently. An address without a key
+        stands for any peer there."""
         busy = {str(address) for address in linked}
         anybody = {address.url for address in linked if address.key is None}
         return [
@@ -254,7 +255,8 @@ class AddressBook:
         ]
 
     def _forget_record_of(self, key: bytes, time: int, but: str) -> None:
-        """One record a key: an older one of another address goes. Refused DUPLICATE where this one is not newer."""
+        """One record per key: an older one with another address is removed. Refused DUPLICATE if this one is not
+        newer."""
         for name, one in list(self._known.items()):
             if one.source == "peer" and one.address.key == key:
                 if one.heard >= time:
@@ -263,7 +265,7 @@ class AddressBook:
                     del self._known[name]
 
     def _is_at_home(self, host: str) -> bool:
-        """Whether the host is private and such ones were allowed: the limits per part of the internet are void."""
+        """Whether the host is private and such hosts are allowed, so that the limits per network do not apply."""
         return self._private_allowed and not Address(host, 0).is_public
 
     def _visited_part(self, one: Known) -> bytes | None:
@@ -287,7 +289,7 @@ class AddressBook:
             unproven = [one for one in full if one.reached is None]
             if not unproven:
                 raise Refused(Reason.POOL_FULL, "its bucket holds nodes that were reached")
-            # By what we know: times in records are their signers' choice, and so are keys and hosts.
+            # By what we know ourselves, because signers choose the times in records, and also keys and hosts.
             told = Counter(one.teller for one in unproven)
             first = next(one for one in unproven if told[one.teller] == max(told.values()))
             del self._known[str(first.address)]
@@ -297,8 +299,8 @@ class AddressBook:
 
 
 def _neighbourhood(host: str) -> bytes:
-    """IPv4 /16, IPv6 /32, or a name's last two labels: what one attacker easily has much of. Names choose a bucket
-    only; which part of the internet they lead to shows when they are dialled."""
+    """IPv4 /16, IPv6 /32, or a name's last two labels: what one attacker can easily own. Names only choose a bucket;
+    their network is known when they are dialled."""
     ip = ip_of(host)
     if ip is None:
         return ".".join(host.lower().split(".")[-2:]).encode("ascii", "replace")
@@ -306,7 +308,7 @@ def _neighbourhood(host: str) -> bytes:
 
 
 def _chosen(addresses: Iterable[Address], rng: Random) -> Address | None:
-    """Of the parts of the internet alike, then of the addresses in one: many addresses in few parts are cheap."""
+    """Choose a network uniformly, then an address in it: many addresses in few networks are cheap."""
     parts: defaultdict[bytes, list[Address]] = defaultdict(list)
     for address in addresses:
         parts[_neighbourhood(address.host)].append(address)

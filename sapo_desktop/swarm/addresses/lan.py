@@ -1,8 +1,8 @@
-"""Nodes on the local network, by zeroconf (mDNS): shows where this one listens, and hears of others.
+"""Finds nodes on the local network by zeroconf (mDNS), and announces this one.
 
-What is shown is an address, a port, and two names drawn anew at every start: no host name, no key, no property. What
-is heard may be anybody's word: a few services are looked at, of each a few private addresses, and who really listens
-there shows only when the handshake proves a key. IPv4 only, which every network at home has.
+The announcement has an address, a port, and two names that change at every start: no host name, key or property.
+Others' announcements may be false: only a few services are considered, with a few private addresses each, and the
+handshake proves who really listens there. IPv4 only, which every home network has.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ log = logging.getLogger(__name__)
 
 SERVICE = "_sapo._tcp.local."
 MOST_SERVICES = 32
-"""Services known at a time; what else is there waits until one goes."""
+"""Maximum known services; further ones wait until one disappears."""
 _MOST_WAITING = 256
 MOST_ADDRESSES = 4
-"""Addresses taken from one service."""
+"""Maximum addresses used per service."""
 _ASK_MILLISECONDS = 3000.0
 
 Told = Callable[[Address], None]
@@ -38,9 +38,9 @@ class Lan:
     """One node's presence on the local network.
 
     Args:
-        at: own IPv4 addresses there; nothing is sent or heard elsewhere. A loopback one: only this computer's nodes.
-        port: where this node listens at all of them; None: it only looks for others.
-        found, lost: told of the addresses of others, as they come and go.
+        at: own IPv4 addresses there; nothing is sent or received elsewhere. A loopback one: only this computer's nodes.
+        port: where this node listens at all of them; None: it only searches.
+        found, lost: called with the addresses of others as they appear and disappear.
     """
 
     def __init__(self, at: Sequence[str], port: int | None, found: Told, lost: Told) -> None:
@@ -54,12 +54,12 @@ class Lan:
         self._services: dict[str, frozenset[Address]] = {}
         """By name; empty until its addresses are known."""
         self._waiting: dict[str, None] = {}
-        """Names of services to be asked, the first first."""
+        """Names of services to be queried, in order."""
         self._asking: set[asyncio.Task[None]] = set()
         self._is_crowded = False
 
     async def start(self) -> None:
-        """Show this node, where it listens, and look for others until stopped.
+        """Announce this node, if it listens, and search for others until stopped.
 
         Raises:
             OSError: the local network cannot be used.
@@ -68,7 +68,7 @@ class Lan:
         try:
             self._zeroconf = AsyncZeroconf(interfaces=self._at, ip_version=IPVersion.V4Only)
             if self._port is not None:
-                # 64 random bits need no asking whether the name is taken, which anybody could answer with yes.
+                # 64 random bits need no check whether the name is in use, which anybody could answer with yes.
                 await self._zeroconf.async_register_service(self._own(self._port), cooperating_responders=True)
             self._browser = AsyncServiceBrowser(self._zeroconf.zeroconf, SERVICE, handlers=[self._changed])
         except (OSError, RuntimeError, zeroconf.Error) as error:
@@ -76,7 +76,7 @@ class Lan:
             raise OSError(f"the local network cannot be used ({type(error).__name__})") from error
 
     async def stop(self) -> None:
-        """Take the service back and close every socket."""
+        """Withdraw the announcement and close every socket."""
         network, self._zeroconf = self._zeroconf, None
         browser, self._browser = self._browser, None
         for task in self._asking:
@@ -102,7 +102,7 @@ class Lan:
     def _changed(
         self, *, zeroconf: zeroconf.Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
     ) -> None:
-        """A service came or went, or said more of itself. The names of the arguments are the library's."""
+        """A service appeared, disappeared or changed. The library dictates the names of the arguments."""
         if state_change is ServiceStateChange.Removed:
             self._forget(name)
         elif name != self._name and name not in self._services and len(self._waiting) < _MOST_WAITING:
@@ -122,7 +122,7 @@ class Lan:
             self._is_crowded = True
 
     async def _ask(self, network: zeroconf.Zeroconf, name: str) -> None:
-        """Learn the addresses of a service; one without any that we take gives its place back."""
+        """Query the addresses of a service; one without usable addresses is dropped."""
         addresses: frozenset[Address] = frozenset()
         try:
             info = AsyncServiceInfo(SERVICE, name)
@@ -131,7 +131,7 @@ class Lan:
         except (OSError, zeroconf.Error) as error:
             log.info("A service on the local network cannot be read: %s", type(error).__name__)
         if name not in self._services:
-            return  # it went meanwhile
+            return  # it disappeared meanwhile
         known = frozenset().union(*self._services.values())
         self._services[name] = addresses
         if not addresses:
@@ -141,7 +141,7 @@ class Lan:
             self._found(address)
 
     def _acceptable(self, info: ServiceInfo) -> frozenset[Address]:
-        """Addresses on the same kind of network as ours, none of which is our own."""
+        """Addresses on the same kind of network as ours, without our own."""
         port = info.port or 0
         if not LOWEST_PORT <= port < 65536:
             return frozenset()
@@ -163,5 +163,5 @@ class Lan:
 
 
 def _silence() -> None:
-    """The library's own messages hold addresses; logs must not."""
+    """The library's own messages contain addresses; logs must not."""
     logging.getLogger("zeroconf").setLevel(logging.CRITICAL + 1)

@@ -1,7 +1,7 @@
-"""Keeps a node linked: to the peers that a person named, always, and to a few of those it heard of.
+"""Keeps a node linked: always to the peers that a person named, and to a few that it found.
 
-Addresses come from the book (book.py) and go there; sockets are network.py's. What is worth knowing at the
-next start (links that held, keys that were pinned, identities with a history) is kept in one small file.
+Addresses come from the book (book.py) and go there; network.py owns the sockets. One small file keeps what helps at the
+next start (links that lasted, pinned keys, identities with a history).
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ log = logging.getLogger(__name__)
 FOUND_LINKS = 4
 """Outbound links to peers that nobody named."""
 VISIT_SECONDS = 120.0
-"""After so long the latest of them moves on to another part of the internet, if there is one."""
+"""After this time the latest of them moves to another network, if there is one."""
 VISITED_SECONDS = 3600.0
-"""For so long after a link there ended a part of the internet is not visited: as long as its groups can be drawn."""
+"""How long a network is not visited again after a link there ended: as long as its groups can be drawn."""
 ENOUGH_ADDRESSES = 64
 _BREATH = 2.0
-"""Seconds between two looks at what is due."""
+"""Seconds between checks of what is due."""
 _GREETING_SECONDS = 30.0
-"""Between two dial-backs."""
+"""Seconds between two dial-backs."""
 _KEEP_SECONDS = 600.0
 _MOST_LED_TO = 2048
 
 
 class Links:
-    """The links of one node that it makes by itself.
+    """The links that a node makes by itself.
 
     Args:
         network_id: of the swarm.
-        path: where the memory lies.
-        found_links: how many peers that nobody named are linked to.
-        members: of a private swarm, whose addresses alone are taken.
+        path: the file to remember things in.
+        found_links: number of links to peers that nobody named.
+        members: of a private swarm, whose addresses alone are used.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Links:
     ) -> None:
         self.announcement: Announcement | None = None
         self.tell_claims: Callable[[Now], None] = lambda at: None
-        """Called now and then: tells peers what this node says of itself."""
+        """Called regularly: sends peers this node's statistics."""
         self._network = network
         self._book = book
         self._network_id = network_id
@@ -82,11 +82,11 @@ class Links:
         self._found: dict[Address, asyncio.Task[None]] = {}
         self._greetings: dict[Address, asyncio.Task[None]] = {}
         self._parts: dict[Address, bytes | None] = {}
-        """The part of the internet that a found address turned out to be in, while it is dialled or linked."""
+        """The network in which a found address turned out to be, while it is dialled or linked."""
         self._led_to: dict[Address, bytes | None] = {}
-        """Address with a name -> the part of the internet that it led to when it was dialled last."""
+        """Address with a name -> the network to which it resolved when it was last dialled."""
         self._left: dict[bytes, float] = {}
-        """Part of the internet -> when a found link there ended, monotonic seconds."""
+        """Network -> monotonic seconds at which a found link there ended."""
         self._visit_due = time.monotonic() + VISIT_SECONDS
         self._rng = SystemRandom()
         self._greeted = float("-inf")
@@ -94,11 +94,11 @@ class Links:
         network.pins.update({url: bytes.fromhex(key) for url, key in memory.pins.items()})
         book.restore(memory.anchors, time.time())
 
-    # -- what is asked of it ---------------------------------------------------------------------------------
+    # -- requests -------------------------------------------------------------------------------------------
 
     def keep(self, addresses: Sequence[Address], invited: Collection[Address] = ()) -> None:
-        """From now on hold links to just these peers, beside those that are found. `invited`: those that nobody typed,
-        dialled only where their names lead to the public internet."""
+        """Keep links to exactly these peers, besides the found ones. `invited`: those that nobody typed; dialled
+        only if their names resolve to the public internet."""
         named = {str(address): address for address in addresses}
         for name in set(self._named) - set(named):
             self._named.pop(name).cancel()
@@ -107,31 +107,31 @@ class Links:
         for name, address in named.items():
             self._book.add(address, "typed", time.time())
             for found in [found for found in self._found if found.url == address.url]:
-                self._found.pop(found).cancel()  # it is held for its name from now on
+                self._found.pop(found).cancel()  # from now on it is kept as a named one
             if name not in self._named:
                 self._named[name] = self._network.dial(address, named_by_stranger=address in invited)
 
     @property
     def named(self) -> Collection[Address]:
-        """The addresses that a person named, to which links are kept."""
+        """The addresses that a person named, whose links are kept."""
         return self._named_addresses
 
     def seed(self, addresses: Sequence[Address]) -> None:
-        """Take in the addresses of a seed list."""
+        """Add the addresses of a seed list."""
         for address in addresses:
             self._book.add(address, "seed", time.time())
 
     def found_on_lan(self, address: Address) -> None:
-        """Take in an address that the local network told of."""
+        """Add an address found on the local network."""
         self._book.add(address, "lan", time.time())
 
     def lost_on_lan(self, address: Address) -> None:
-        """An address is gone from the local network, and whose it was says nothing of whose it will be."""
+        """An address left the local network; its next owner may be another node."""
         self._book.leave_lan(address)
         self._network.lan_pins.pop(address.url, None)
 
     def heard(self, link: Link, event: events.Event) -> None:
-        """Take in what the exchange has no use for."""
+        """Handle events that the exchange does not use."""
         at = now()
         match event:
             case events.Opened():
@@ -160,7 +160,7 @@ class Links:
                 pass
 
     async def run(self) -> None:
-        """Look after the links until cancelled."""
+        """Maintain the links until cancelled."""
         while True:
             at = now()
             self._book.expire(at.unix)
@@ -175,7 +175,7 @@ class Links:
             await asyncio.sleep(_BREATH)
 
     def remember(self, at: Now) -> None:
-        """Keep on disk what the next start is better off knowing; a full disk costs only that."""
+        """Store on disk what helps at the next start; if the disk is full, only that is lost."""
         self._kept = at.monotonic
         seen = self._network.exchange.standing.first_seen(MOST_KEPT)
         memory = Memory(
@@ -191,8 +191,8 @@ class Links:
     # -- found peers -----------------------------------------------------------------------------------------
 
     def _dial_found(self, at: Now) -> None:
-        """Fill a free place. Now and then one goes to a part of the internet that was not linked to lately, and where
-        none is free the latest link ends for it (_move_on): whoever came to have all places would else keep them."""
+        """Fill a free place. Occasionally one goes to a network that was not linked recently; if none is free, the
+        latest link ends for it (_move_on). Otherwise an attacker that once occupied all places would keep them."""
         is_due = at.monotonic >= self._visit_due
         is_free = len(self._found) < self._found_links
         is_settled = len(self._found) == len(self._open_found()) == self._found_links
@@ -204,7 +204,7 @@ class Links:
             self._found[address] = asyncio.create_task(self._hold(address))
 
     def _next_to_dial(self, at: Now) -> Address | None:
-        # The local network has half of the places: there, one neighbour can be every node that is found.
+        # The local network gets half of the places: there, a single neighbour could be every node that is found.
         neighbours = sum(self._book.is_on_lan(address) for address in self._found)
         lan = neighbours < max(1, self._found_links // 2)
         return self._book.next_to_dial(
@@ -219,8 +219,8 @@ class Links:
         return self._book.next_to_visit({*self._busy(), *known}, at.unix, self._rng, keys=self._keys(), taken=taken)
 
     def _move_on(self, visit: Link, at: Now) -> None:
-        """A visit began: where it is one link too many, the one that opened last before it ends. Who was visited and
-        stays is one of those that do."""
+        """A visit started: if it is one link too many, the latest opened one before it ends. A visited peer that
+        stays counts among these."""
         self._visit_due = at.monotonic + VISIT_SECONDS
         found = self._open_found()
         others = [link for link in found if link is not visit and not link.lan]
@@ -230,7 +230,7 @@ class Links:
             link.visit = False
 
     def _open_found(self) -> list[Link]:
-        """Open links to peers that were found, the longest held first."""
+        """Open links to found peers, from the longest lasting one on."""
         links = [link for link in self._network.exchange.links if link.session.is_open and link.dialled in self._found]
         return sorted(links, key=lambda link: link.opened)
 
@@ -238,8 +238,7 @@ class Links:
         return {link.key for link in self._network.exchange.links if link.key}
 
     async def _hold(self, address: Address, *, visit: bool = False) -> None:
-        """One link to a peer that was found, until it ends. `visit`: it may lead to no part of the internet that was
-        linked to lately."""
+        """One link to a found peer, until it ends. `visit`: it must lead to a network that was not linked recently."""
         avoided = frozenset(self._left) if visit else frozenset()
         link: Link | None = None
         try:
@@ -260,14 +259,14 @@ class Links:
                 del self._found[address]
 
     def _unreached(self, address: Address) -> None:
-        """Nobody proved a key there; where the proxy was at fault, that is not held against the address."""
+        """Nobody proved a key there; a fault of the proxy does not count against the address."""
         blamed = address not in self._network.proxy_faults
         self._book.tried(address, time.time(), reached=False if blamed else None)
 
     def _allows(self, address: Address, host: str, avoided: Collection[bytes] = ()) -> bool:
-        """Whether this host may be dialled for an address that was found; its part of the internet is then taken."""
+        """Whether this host may be dialled for a found address; its network is then taken."""
         if ip_of(host) is None and not self._book.is_strangers(address):
-            # Behind a proxy, and of the seed list, whose operators are not one another.
+            # Behind a proxy: seed list entries count as separate networks, because their operators differ.
             self._parts[address] = host.encode()
             return host.encode() not in avoided
         part = self._book.part(host)
@@ -282,7 +281,7 @@ class Links:
         return True
 
     def _taken(self) -> set[bytes | None]:
-        """The parts of the internet that we are linked to, or about to be; of named peers too, once they answered."""
+        """The networks with a link or a starting link, including those of named peers once they answered."""
         linked = {
             self._book.part(link.host)
             for link in self._network.exchange.links
@@ -291,7 +290,7 @@ class Links:
         return (linked | set(self._parts.values())) - {None}
 
     def _greet(self, at: Now) -> None:
-        """Dial back one node that others told of: it is passed on only once it answered to its key."""
+        """Dial back a node that others reported: it is passed on only after it proved its key."""
         if at.monotonic - self._greeted < _GREETING_SECONDS:
             return
         address = self._book.next_unproven(self._busy(), at.unix, self._rng)
@@ -313,15 +312,15 @@ class Links:
     def _busy(self) -> Collection[Address]:
         links = self._network.exchange.links
         keys = {link.key for link in links if link.session.is_open}
-        # No key stands in an address of the local network: that its node is linked already shows by the pin.
+        # A local address has no key; its pin shows whether that node is linked already.
         neighbours = [one for one in self._book.on_lan() if self._network.lan_pins.get(one.url) in keys]
         dialled = {link.dialled for link in links if link.dialled is not None}
-        # Named peers have tasks of their own: here they would only take the place of others.
+        # Named peers have their own tasks; here they would only take others' places.
         return {*dialled, *self._found, *self._greetings, *neighbours, *self._named_addresses}
 
     def _drop_second(self, key: bytes) -> None:
-        """Say goodbye on a link over the local network to a node that we are linked to already. Where both found each
-        other and each dialled, the one with the lower key keeps its link."""
+        """Say goodbye on a local link to a node that is linked already. If both found and dialled each other, the
+        node with the lower key keeps its link."""
         links = [link for link in self._network.exchange.links if link.key == key]
         for link in links:
             others = [other for other in links if other is not link and other.session.is_open]
@@ -343,11 +342,11 @@ class Links:
             self._network.exchange.count(link, reason)
 
     async def close(self) -> None:
-        """Give up every link that was made here, and keep what was learned."""
+        """Close every link that was made here, and keep what was learned."""
         self.remember(now())
         tasks = [*self._named.values(), *self._found.values(), *self._greetings.values()]
         for task in tasks:
             task.cancel()
         for result in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(result, Exception):  # one that failed must not keep the rest from ending
+            if isinstance(result, Exception):  # a failure must not prevent the others from ending
                 log.error("A link's task failed.", exc_info=result)

@@ -1,4 +1,4 @@
-"""What a node remembers of its peers from one start to the next: one small file."""
+"""What a node remembers of its peers between starts: one small file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sapo_desktop.swarm.addresses.book import Anchor
 log = logging.getLogger(__name__)
 
 MOST_KEPT = 5000
-"""Pins, and identities."""
+"""Maximum pins, and identities."""
 KeyText = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
@@ -25,13 +25,13 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     format: int = 1
     anchors: Annotated[list[Anchor], Meta(max_length=16)] = []
     pins: Annotated[dict[str, KeyText], Meta(max_length=MOST_KEPT)] = {}
-    """URL of a peer without a key in its address -> the key that it proved first."""
+    """URL of a peer without a key in its address -> the first key that it proved."""
     first_seen: Annotated[dict[KeyText, float], Meta(max_length=MOST_KEPT)] = {}
-    """Key -> Unix time, of identities; the least worth keeping first."""
+    """Key -> Unix time of its first appearance; the least valuable first."""
 
     @classmethod
     def read(cls, path: Path) -> Memory:
-        """What is kept there; nothing where there is none, or none that can be read: it is learned again."""
+        """Read the memory; empty if it is missing or unreadable, since it can be learned again."""
         try:
             return read_json(path, cls)
         except FileNotFoundError:

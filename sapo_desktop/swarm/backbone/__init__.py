@@ -1,1 +1,1 @@
-"""Between relays: what each verified goes to the others, in signed batches; sockets/backbone.py carries them."""
+"""Between relays: each passes what it verified to the others in signed batches; sockets/backbone.py carries them."""

@@ -1,7 +1,7 @@
-"""Bans that reach other relays of the backbone: each says whom it bans, and follows the relays that its operator named.
+"""Bans shared between relays of the backbone: each publishes its list, and follows the relays that its operator named.
 
-Pure, as federation.py. A relay says its list again each minute, so one that joins later hears it, and a shorter list
-lifts what is no longer in it. Nobody can be made to follow: a relay that was taken over would else ban everybody.
+Pure, like federation.py. A relay repeats its list every minute, so that later ones hear it, and a shorter list lifts
+the missing bans. Nobody is forced to follow: otherwise a relay that was taken over could ban everybody.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.trust.admission import Members
 
 MOST_BANS = 1500
-"""Keys that one message holds; of a longer list the first ones in their order as numbers."""
+"""Maximum keys in one message; of a longer list, the numerically first ones."""
 SAY_SECONDS = 60.0
 _MOST_OFF = 600.0
-"""Seconds by which a list may be older, or from a clock that is ahead: it cannot be said again later."""
+"""Maximum age of a list in seconds, and maximum lead of its clock, so that it cannot be replayed later."""
 
 
 class BansBody(Body, frozen=True, kw_only=True, tag="bans"):
-    """All keys that `key`, a relay, takes nothing from."""
+    """All keys that `key`, a relay, bans."""
 
     time: m.Number
     banned: Annotated[list[m.Key], Meta(max_length=MOST_BANS)]
@@ -38,10 +38,10 @@ class BansBody(Body, frozen=True, kw_only=True, tag="bans"):
 
 
 class SharedBans:
-    """What one relay says and hears of bans.
+    """The bans that one relay publishes and hears.
 
     Args:
-        follows: keys of the relays whose bans hold here too.
+        follows: keys of the relays whose bans also apply here.
     """
 
     def __init__(
@@ -63,11 +63,11 @@ class SharedBans:
         self._heard: dict[bytes, BansBody] = {}
 
     def say(self, banned: frozenset[bytes]) -> None:
-        """From now on others hear this list."""
+        """Publish this list from now on."""
         self._own, self._due = banned, float("-inf")
 
     def due(self, now: Now) -> bytes | None:
-        """The message that is to go out now, if there is one."""
+        """The message to send now, if any."""
         if self._own is None or now.monotonic < self._due:
             return None
         self._due = now.monotonic + SAY_SECONDS
@@ -81,7 +81,7 @@ class SharedBans:
         return seal(self._signer, body, limits.MAX_FRAME)
 
     def heard(self, relay: bytes, message: bytes, now: Now) -> bool:
-        """Take a message that came under the name of a relay; whether it changed who is banned here."""
+        """Handle a message in the name of a relay; returns whether the bans here changed."""
         if relay not in self._follows or len(message) > limits.MAX_FRAME:
             return False
         before = self.followed
@@ -97,6 +97,6 @@ class SharedBans:
 
     @property
     def followed(self) -> frozenset[bytes]:
-        """Whom the relays that are followed ban; never this relay, nor one of those."""
+        """The keys banned by followed relays; never this relay or one of those."""
         banned = {key for body in self._heard.values() for key in body.banned}
         return frozenset(banned) - self._follows - {self._signer.key}

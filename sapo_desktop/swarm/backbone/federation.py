@@ -1,17 +1,16 @@
-"""What one relay gives the others and takes from them: a state machine without I/O, as the session is for a link.
+"""What a relay gives to other relays and takes from them: a state machine without I/O, like a link's session.
 
-Given is what authors published here, within a budget that the authors share. Taken is what others had by PUBLISH, by
-the same checks as anything from a link (exchange.py), and it is never given on: so nothing goes in circles, and what
-came before ends as a duplicate. Whoever can write to the backbone may be an attacker: each relay has a rate, which
-counts before anything is looked at, eight faults, and its share of pool and shelf. Names under which no signature was
-seen yet have one rate together.
+It gives what authors published here, within a budget that the authors share. It takes what others received by PUBLISH,
+with the same checks as for anything from a link (exchange.py), and never gives it on, so nothing circulates; duplicates
+are dropped. Anybody with write access to the backbone may be an attacker: each relay has a rate that applies before
+anything is parsed, eight faults, and its share of pool and shelf. Names without a verified signature share one rate.
 
-What waits its turn, both ways, is bounded (Waiting), and nobody waits for it: sources take turns. Of one that sends too
-much its own oldest is lost; where all together are too much, each in its turn loses its oldest. What was lost is
-counted.
+Queues in both directions are bounded (Waiting), and nobody waits for them: sources take turns. A source that sends too
+much loses its own oldest items; if all together are too much, each loses its oldest in turn. Losses are counted.
 
 Groups travel as a Batch: a signed body like any other, in an envelope (envelope.py) of at most one frame. The relay's
-signature says only who had the groups from their authors, and under which tag; each keeps its author's own.
+signature only says which relay received the groups from their authors, and under which tag; each keeps its author's
+signature.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ from sapo_desktop.swarm.trust.admission import Members
 
 
 class BatchBody(Body, frozen=True, kw_only=True, tag="backbone"):
-    """Groups that `key`, a relay, had from their authors."""
+    """Groups that `key`, a relay, received from their authors."""
 
     time: m.Number
     batch: m.Batch
-    """As in a GROUPS; the relay of each group is this body's key, whatever stands there."""
+    """As in GROUPS; the relay of each group is this body's key, whatever the field says."""
 
     @property
     def written(self) -> int:
@@ -47,7 +46,7 @@ class BatchBody(Body, frozen=True, kw_only=True, tag="backbone"):
 def seal_batch(
     signer: Signer, network: bytes, groups: list[m.Sourced], unix_time: float, admission: bytes = b""
 ) -> list[bytes]:
-    """These groups in one message, or in several where one would be larger than a frame."""
+    """Pack these groups into one message, or into several if one would exceed a frame."""
     body = BatchBody(
         network=network,
         key=signer.key,
@@ -55,7 +54,7 @@ def seal_batch(
         time=int(unix_time),
         batch=codec.pack_sourced(groups),
     )
-    if len(body.batch) <= limits.MAX_FRAME - limits.KIB:  # a KiB is for all of a message but its batch
+    if len(body.batch) <= limits.MAX_FRAME - limits.KIB:  # a KiB is for everything but the batch
         return [seal(signer, body, limits.MAX_FRAME)]
     half = len(groups) // 2
     return [
@@ -66,10 +65,10 @@ def seal_batch(
 
 
 def open_batch(message: bytes, relay: bytes, network: bytes, members: Members | None, unix_time: float) -> BatchBody:
-    """The body of a message that came under the name of this relay.
+    """Verify and decode a message sent in the name of this relay.
 
     Raises:
-        Refused: as for open_envelope; NOT_ITS_OWN (another relay signed it), TOO_OLD, TOO_NEW (by its own word).
+        Refused: as for open_envelope; NOT_ITS_OWN (another relay signed it), TOO_OLD, TOO_NEW (by its own clock).
     """
     body = open_envelope(message, BatchBody, network, members, limits.MAX_FRAME).body
     if body.key != relay:
@@ -85,7 +84,7 @@ T = TypeVar("T")
 
 
 class Waiting(Generic[T]):
-    """Items by source. `most_of_one`, `most`: of one source and of all, in what is said of the items' size."""
+    """Queues by source. `most_of_one`, `most`: limits for one source and for all, in the unit of the items' size."""
 
     def __init__(self, most_of_one: int, most: int) -> None:
         self._most_of_one = most_of_one
@@ -94,13 +93,13 @@ class Waiting(Generic[T]):
         self._sizes: Counter[bytes] = Counter()
         self.size = 0
         self.lost = 0
-        """Items, since the start."""
+        """Lost items since the start."""
 
     def __bool__(self) -> bool:
         return bool(self._queues)
 
     def put(self, source: bytes, item: T, size: int) -> None:
-        """Stand in line, in the place of whatever there is no room for any more."""
+        """Add an item; the oldest ones without room are dropped."""
         self._queues.setdefault(source, deque()).append((item, size))
         self._sizes[source] += size
         self.size += size
@@ -112,7 +111,7 @@ class Waiting(Generic[T]):
             self.lost += 1
 
     def take(self) -> tuple[bytes, T]:
-        """The oldest of the source whose turn it is; something must wait."""
+        """Remove the oldest item of the source whose turn it is; the queue must not be empty."""
         source = next(iter(self._queues))
         self._queues.move_to_end(source)
         return source, self._first(source)
@@ -129,20 +128,20 @@ class Waiting(Generic[T]):
 BATCHES_AT_ONCE, BATCHES_PER_SECOND = 32.0, 5.0
 GROUPS_AT_ONCE, GROUPS_PER_SECOND = 256.0, 32.0
 BYTES_AT_ONCE, BYTES_PER_SECOND = 1024.0 * limits.KIB, 128.0 * limits.KIB
-"""What one relay gives all others."""
+"""What one relay gives to all others."""
 SLACK = 0.25
-"""Share of it by which messages that bunch up on their way may overdraw it."""
+"""Share by which messages that arrive in bursts may exceed the rate."""
 MOST_RELAYS = 128
 SILENT_SECONDS = 600.0
-"""After so long another one may have a relay's place among those that are listened to."""
+"""After this silence, a relay's place among those that are heard may go to another."""
 SHUT_OUT_SECONDS = 600.0
 OUT_BYTES, IN_BYTES, IN_BYTES_OF_ONE = (size * limits.KIB * limits.KIB for size in (8, 16, 1))
-"""Of what waits to go out, and of messages that wait to be looked into."""
+"""Limits of the outgoing queue and of messages that wait to be parsed."""
 _MOST_FAULTS, _FAULTS_PER_SECOND = 8.0, 1 / 60
 
 
 class _Relay:
-    """What another relay may still send. `slack`: above what it should."""
+    """What another relay may still send. `slack`: by how much it may exceed that."""
 
     def __init__(self, now: float, slack: float = 1 + SLACK) -> None:
         self.batches = Bucket(BATCHES_AT_ONCE * slack, BATCHES_PER_SECOND * slack, now)
@@ -158,20 +157,20 @@ class Tally:
     """Counts since the start."""
 
     groups_in: int = 0
-    """Those that were new and fine."""
+    """New and valid ones."""
     groups_out: int = 0
     batches_in: int = 0
     batches_out: int = 0
     refused: Refusals = field(default_factory=Refusals)
-    """Of messages, and of groups for what no author is to blame for."""
+    """Refused messages, and groups that were refused without the author's fault."""
 
 
 class Federation:
     """One relay's part in a backbone.
 
     Args:
-        exchange: what it gives comes from there, what it takes goes there.
-        admission: to the private swarm of these `members`, of this relay's key.
+        exchange: the source of what it gives and the target of what it takes.
+        admission: of this relay's key to the private swarm of these `members`.
     """
 
     def __init__(
@@ -193,7 +192,7 @@ class Federation:
         self._admission = admission
         self._mine = _Relay(now.monotonic, slack=1.0)
         self._relays: OrderedDict[bytes, _Relay] = OrderedDict()
-        """Those whose signature was seen, the one heard last at the end."""
+        """Relays with a verified signature, the latest heard at the end."""
         self._unknown = _Relay(now.monotonic)
         self._out: Waiting[m.Sourced] = Waiting(IDENTITY_BYTES, OUT_BYTES)
         self._in: Waiting[bytes] = Waiting(IN_BYTES_OF_ONE, IN_BYTES)
@@ -201,12 +200,12 @@ class Federation:
 
     @property
     def lost_out(self) -> int:
-        """Groups that waited too long to go out: the backbone was away or slow, or authors published more."""
+        """Groups that waited too long to be sent: the backbone was away or slow, or authors published more."""
         return self._out.lost
 
     @property
     def lost_in(self) -> int:
-        """Messages that came faster than they could be looked into."""
+        """Messages that arrived faster than they could be parsed."""
         return self._in.lost
 
     @property
@@ -214,17 +213,17 @@ class Federation:
         return self._out.size + self._in.size
 
     def relays(self, now: Now) -> int:
-        """How many others were heard lately."""
+        """How many others were heard recently."""
         return sum(now.monotonic - relay.heard < SILENT_SECONDS for relay in self._relays.values())
 
-    # -- what is given -----------------------------------------------------------------------------------------
+    # -- giving ---------------------------------------------------------------------------------------------
 
     def _pass_on(self, group: Opened[GroupBody], tag: bytes) -> None:
         if group.body.home in (b"", self.key):
             self._out.put(group.body.key, m.Sourced(envelope=group.envelope, tag=tag), len(group.envelope))
 
     def due(self, now: Now) -> list[bytes]:
-        """Messages for the others, as far as the budget goes."""
+        """Messages for the others, within the budget."""
         mine, at = self._mine, now.monotonic
         room = min(limits.MAX_BATCH, int(mine.groups.level(at)))
         if not self._out or room < 1 or mine.batches.level(at) < 1 or mine.bytes.level(at) < limits.MAX_FRAME:
@@ -240,17 +239,17 @@ class Federation:
         self.tally.batches_out += len(messages)
         return messages
 
-    # -- what is taken -----------------------------------------------------------------------------------------
+    # -- taking ---------------------------------------------------------------------------------------------
 
     def arrived(self, relay: bytes, message: bytes, now: Now) -> None:
-        """A message came under the name of this relay: it waits for `receive`, where size and rate let it."""
+        """A message arrived in the name of this relay; it waits for `receive` if size and rate allow."""
         try:
             self._let_in(relay, message, now)
         except Refused as refused:
             self.tally.refused.add(refused.reason)
 
     def receive(self, now: Now) -> None:
-        """Look into the message whose turn it is, where there is one."""
+        """Handle the message whose turn it is, if there is one."""
         if not self._in:
             return
         name, message = self._in.take()
@@ -261,7 +260,7 @@ class Federation:
 
     @property
     def next(self) -> bool:
-        """Whether a message waits to be looked into."""
+        """Whether a message waits."""
         return bool(self._in)
 
     def _let_in(self, relay: bytes, message: bytes, now: Now) -> None:
@@ -275,18 +274,18 @@ class Federation:
         budget = known or self._unknown
         if relay in self._exchange.blocked or now.monotonic < budget.shut_out_until:
             raise Refused(Reason.SHUT_OUT)
-        # Both at once, or a message too many would cost its bytes too.
+        # Both together: otherwise a message above the rate would also cost bytes.
         if budget.bytes.level(now.monotonic) < len(message) or not budget.batches.take(1, now.monotonic):
             raise Refused(Reason.TOO_OFTEN)
         budget.bytes.take(len(message), now.monotonic)
-        # All names without a signature are one source: they cost nothing.
+        # All names without a signature are one source, because they are free.
         waits = message if known else relay + message
         self._in.put(relay if known else b"", waits, len(waits))
 
     def _open(self, name: bytes, message: bytes, now: Now) -> None:
         if name in self._exchange.blocked:
             raise Refused(Reason.SHUT_OUT)
-        # Until the signature is seen to hold anybody may have sent it, so the relay of that name is not to blame.
+        # Until the signature is verified, anybody may have sent it, so the named relay is not to blame.
         body = open_batch(message, name, self._network, self._members, self._corrected(now))
         relay = self._known(name, now)
         try:
@@ -295,7 +294,7 @@ class Federation:
             self._charge(relay, refused.reason, now)
             raise
         if not relay.groups.take(len(groups), now.monotonic):
-            # Not charged: what waited here is looked into together, and anybody on NATS can send it again.
+            # Not charged: waiting messages are handled together, and anybody on NATS can replay them.
             raise Refused(Reason.TOO_OFTEN)
         self.tally.batches_in += 1
         for group in groups:
@@ -309,7 +308,7 @@ class Federation:
                 return
 
     def _known(self, name: bytes, now: Now) -> _Relay:
-        """The record of a relay whose signature was seen. Raises Refused: BUSY, as too many others are listened to."""
+        """The record of a relay with a verified signature. Raises Refused (BUSY) if too many others are heard."""
         relay = self._relays.pop(name, None)
         if relay is None:
             oldest = next(iter(self._relays), None)

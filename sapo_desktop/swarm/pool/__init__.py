@@ -1,1 +1,1 @@
-"""Groups that others shared: kept within bounds, drawn as a bounded sample, given on request."""
+"""Groups that others shared: stored within bounds, drawn as a bounded sample, served on request."""

@@ -1,10 +1,10 @@
-"""Which of the pooled groups a round is given: a bounded, stratified sample.
+"""Which of the pooled groups a round gets: a bounded, stratified sample.
 
-Each pick goes down the path, uniformly at every step: link -> origin relay -> tag -> identity -> group (the newest slot
-first). So a source gains nothing by sending more: a hundred times the groups are the same one identity, a thousand
-identities the same one tag. Two shares are capped: no link gives more than half where there are others, and identities
-younger than a day together no more than a quarter while others have enough. What came over the local network has a cap
-that holds even where the draw stays short: there, one neighbour can be every peer.
+Each pick goes down the path, uniformly at every step: link -> origin relay -> tag -> identity -> group (newest slot
+first). So a source gains nothing by sending more: a hundred times the groups are still one identity, a thousand
+identities still one tag. Two shares are capped: no link gives more than half if there are others, and identities
+younger than a day together at most a quarter while others have enough. The cap for the local network applies even if
+the draw stays short: there, one neighbour could be every peer.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ NEW_SHARE = 0.25
 
 
 class Drawn(NamedTuple):
-    """Names of the entries, in the order drawn, and what should be said about them."""
+    """Names of the entries, in the order drawn, and remarks about them."""
 
     names: list[Name]
     one_source: bool
-    """All came by one link, as there was no other."""
+    """Whether all came by one link because there was no other."""
 
 
 def draw(
@@ -39,11 +39,11 @@ def draw(
     most_lan: int | None = None,
     before: Collection[Entry] = (),
 ) -> Drawn:
-    """Up to `n` entries of these tasks, at most `most_lan` of them from the local network. `linked`: the links that are
-    open, by Link.source; `before`: what the same round has already, which counts towards its link's share.
+    """Up to `n` entries of these tasks, at most `most_lan` of them from the local network. `linked`: the open links, by
+    Link.source. `before`: what the same round already has, which counts towards its link's share.
 
-    The newcomers' cap gives way where the rest of the pool cannot fill the draw, a link's only where there is no other:
-    who fills the pool is not alone because nothing of the others waits there.
+    The newcomers' cap is lifted if the rest of the pool cannot fill the draw. A link's cap is lifted only if there is
+    no other link, since a peer that fills the pool is not alone just because nothing from others waits there.
     """
     wanted = [entry for entry in entries if entry.name.task in tasks]
     links = {*linked, *(entry.path.link for entry in wanted)}
@@ -58,7 +58,7 @@ def draw(
 
 
 class _Caps(NamedTuple):
-    """Most groups of one link, of all newcomers together, and of all links on the local network together."""
+    """Maximum groups from one link, from all newcomers together, and from all local links together."""
 
     of_link: int
     of_new: int
@@ -74,13 +74,13 @@ def _fill(
     is_new: Callable[[bytes], bool],
     rng: Random,
 ) -> None:
-    """Draw on from `wanted` within the caps, until `n` are drawn or nobody is left."""
+    """Continue to draw from `wanted` within the caps, until `n` are drawn or nothing is left."""
     while len(drawn) < n:
         from_link = Counter(entry.path.link for entry in (*before, *drawn))
         newcomers = sum(is_new(entry.name.author) for entry in drawn)
         neighbours = sum(entry.path.lan for entry in drawn)
         full = {link for link, count in from_link.items() if count >= caps.of_link}
-        # By identity: to hash the names of a large pool takes longer than all else here.
+        # By object identity: hashing the names of a large pool takes longer than everything else here.
         taken = {id(entry) for entry in drawn}
         tree = _Branch(
             entry
@@ -92,7 +92,7 @@ def _fill(
         )
         if not tree.steps:
             return
-        # One tree serves until a cap is reached.
+        # One tree is enough until a cap is reached.
         while tree.steps and len(drawn) < n:
             entry = tree.pick(rng)
             drawn.append(entry)
@@ -119,18 +119,18 @@ _SLOT = 4
 
 
 class _Branch:
-    """Entries by one step after the other. A part is taken apart when a pick first goes there: most never are."""
+    """Entries, split step by step. A branch is split when a pick first visits it, since most never are."""
 
     def __init__(self, entries: Iterable[Entry], depth: int = 0) -> None:
         self._depth = depth
         self._parts: dict[Any, list[Entry] | _Branch] = defaultdict(list)
         for entry in entries:
             self._parts[_STEPS[depth](entry)].append(entry)  # type: ignore[union-attr]
-        # Sorted, so that the same pool and the same seed draw the same.
+        # Sorted, so that the same pool and seed give the same draw.
         self.steps = sorted(self._parts)
 
     def pick(self, rng: Random) -> Entry:
-        """Take one entry out: uniform down to the author, then the newest slot."""
+        """Remove one entry: uniform down to the author, then the newest slot."""
         place = len(self.steps) - 1 if self._depth == _SLOT else rng.randrange(len(self.steps))
         step = self.steps[place]
         part = self._parts[step]

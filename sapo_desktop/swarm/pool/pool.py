@@ -1,9 +1,9 @@
-"""Groups of others that wait to be drawn: bounded in bytes, in age, and in what any one source may hold.
+"""Groups from others that wait to be drawn: bounded in bytes, in age, and per source.
 
-A group stands under the path it came by, link -> origin relay -> tag -> identity. Only the link is known; the rest is
-what its peer says, and so it only shares out what is the link's: where room is short, what goes is the oldest group of
-the largest identity of the largest relay and tag of the largest link. Envelopes are kept as they came
-and looked into again only when drawn; no question is made and no answer is marked here.
+A group is stored under its path, link -> origin relay -> tag -> identity. Only the link is known; the peer claims the
+rest, which therefore only divides the link's share. If room is short, the oldest group of the largest identity of the
+largest relay and tag of the largest link is dropped. Envelopes are stored as received and parsed again only when drawn;
+no question is made and no answer is scored here.
 """
 
 from __future__ import annotations
@@ -23,24 +23,25 @@ from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 POOL_BYTES = 64 * limits.KIB * limits.KIB
 IDENTITY_BYTES = 64 * limits.KIB
 OVERHEAD = 600
-"""Bytes that Python and the indices need beside each envelope; counted, so that the budget is one of memory."""
+"""Memory of Python and the indices per envelope, counted so that the budget is one of memory."""
 LIFETIME = (1 - limits.OLDEST_SLOT) * limits.SLOT_SECONDS
 _MOST_SEEN = 200_000
 
 
 class Path(NamedTuple):
-    """How a group came."""
+    """How a group arrived."""
 
     link: bytes
-    """Which source of ours it came by: Link.source."""
+    """Our source: Link.source."""
     relay: bytes
-    """Key of the relay that first took it from its author, by the sender's word; our own where the author sent it."""
+    """Key of the relay that first received it from its author, according to the sender; our own if the author sent
+    it."""
     tag: bytes
-    """That relay's name for the part of the internet that the author's link is in. Others are told one of the day."""
+    """That relay's name of the author's network. Others get a name that changes daily."""
     lan: bool = False
-    """Whether the link is one on the local network."""
+    """Whether the link is on the local network."""
     examiner: bytes = b""
-    """Which library the peer says it makes questions with; explains those that come out otherwise here."""
+    """The library that the peer uses for questions, as it says; explains questions that differ here."""
 
 
 class Name(msgspec.Struct, frozen=True, order=True, gc=False):
@@ -63,14 +64,14 @@ class Entry(NamedTuple):
 
     @property
     def size(self) -> int:
-        """What it costs, in bytes."""
+        """Its memory in bytes."""
         return len(self.envelope) + OVERHEAD
 
 
 class Pool:
     """Everything received and not yet drawn.
 
-    `own_key`: groups that claim to be ours are none of ours. `roomy`: a key that only the whole budget bounds.
+    `own_key`: groups that claim to be ours are refused. `roomy`: a key that is limited only by the whole budget.
     """
 
     def __init__(self, own_key: bytes, most_bytes: int = POOL_BYTES, *, roomy: bytes | None = None) -> None:
@@ -80,14 +81,14 @@ class Pool:
         self._entries: dict[Name, Entry] = {}
         self._by_identity: dict[bytes, dict[Name, Entry]] = defaultdict(dict)
         self._by_relay: dict[bytes, dict[bytes, dict[bytes, dict[Name, Entry]]]] = {}
-        """Relay -> tag -> author -> entries: what a WANT is answered from without looking at all of them."""
+        """Relay -> tag -> author -> entries, so that a WANT is answered without a full search."""
         self._tasks: Counter[bytes] = Counter()
         self._bytes_of: defaultdict[bytes, int] = defaultdict(int)
-        # Ordered: the oldest leave all the time, and a plain dict's first entry takes ever longer to find.
+        # Ordered: old entries leave all the time, and finding a plain dict's first entry takes ever longer.
         self._seen: OrderedDict[Name, tuple[bytes, float]] = OrderedDict()
-        """Digest of the first body under a name, and when it came; also of those drawn or pushed out since."""
+        """Digest of the first body under a name, and its arrival; also for groups that were drawn or dropped since."""
         self._instances: OrderedDict[tuple[bytes, int], tuple[bytes, float]] = OrderedDict()
-        """Author and slot -> the instance that was seen first, and when."""
+        """Author and slot -> the first instance seen, and when."""
         self.bytes = 0
 
     def __len__(self) -> int:
@@ -98,7 +99,7 @@ class Pool:
 
     @property
     def relays(self) -> Collection[bytes]:
-        """Keys of those that took the entries from their authors."""
+        """Keys of the relays that received the entries from their authors."""
         return self._by_relay.keys()
 
     def under(self, relay: bytes) -> Mapping[bytes, Mapping[bytes, Mapping[Name, Entry]]]:
@@ -109,13 +110,13 @@ class Pool:
         return self._tasks[task] > 0
 
     def stock(self, most_of_one: int, tasks: Collection[bytes]) -> Counter[bytes]:
-        """Groups of these tasks at hand by the link that they came by, of each identity at most so many counted."""
+        """Available groups of these tasks by link, counting at most so many of each identity."""
         identities = self._by_identity.values()
         wanted = ((entry for name, entry in groups.items() if name.task in tasks) for groups in identities)
         return Counter(entry.path.link for entries in wanted for entry in islice(entries, most_of_one))
 
     def add(self, group: Opened[GroupBody], path: Path, now: float) -> Entry:
-        """Keep a group whose signature holds and whose slot is acceptable.
+        """Store a group whose signature is valid and whose slot is acceptable.
 
         Raises:
             Refused: OWN_ECHO, OTHER_INSTANCE (its author's groups of this slot came from another), DUPLICATE (these
@@ -142,15 +143,15 @@ class Pool:
         return entry
 
     def take(self, names: Collection[Name]) -> list[Entry]:
-        """Take entries out, to be used; those that are gone are left out."""
+        """Remove and return entries for use; missing ones are left out."""
         taken = [self._entries[name] for name in names if name in self._entries]
         for entry in taken:
             self._remove(entry)
         return taken
 
     def expire(self, now: float) -> int:
-        """Forget what is too old to be drawn; returns how many groups that were."""
-        # In the order they came, so the first young one ends it.
+        """Drop what is too old to be drawn; returns the number of groups."""
+        # In order of arrival, so the first young one ends it.
         old = list(takewhile(lambda entry: now - entry.received > LIFETIME, self._entries.values()))
         for entry in old:
             self._remove(entry)
@@ -161,7 +162,7 @@ class Pool:
         return len(old)
 
     def _instance(self, body: GroupBody, now: float) -> bytes:
-        """Which of its author's instances is listened to for that slot: the first that is seen."""
+        """Which of its author's instances counts for that slot: the first seen."""
         first, _ = self._instances.setdefault((body.key, body.slot), (body.instance, now))
         if len(self._instances) > _MOST_SEEN:
             self._instances.popitem(last=False)
@@ -207,7 +208,7 @@ class Pool:
         self._tasks[entry.name.task] -= 1
 
     def _make_room(self, now: float) -> None:
-        """Push out down to a little below the budget, so that a full pool is not sorted for every group."""
+        """Drop groups to slightly below the budget, so that a full pool is not sorted for every group."""
         if self.bytes > self._most_bytes:
             self.expire(now)
         if self.bytes <= self._most_bytes:
@@ -215,14 +216,14 @@ class Pool:
         wanted = self._most_bytes - self._most_bytes // 16
         links = _by(self._entries.values(), lambda entry: entry.path.link)
         share = fair_share([_size(rows) for rows in links], wanted)
-        # The largest first, and no more than need be: where a share is less than a group, all hold too much.
+        # The largest first, and no more than needed: if a share is smaller than a group, all exceed it.
         for rows in sorted(links, key=_size, reverse=True):
             if self.bytes <= wanted:
                 return
             self._shrink_link(rows, max(int(share), _size(rows) - (self.bytes - wanted)))
 
     def _shrink_link(self, entries: list[Entry], most: int) -> None:
-        """Push out of what came by one link, each of the relays and tags that its peer names having its share."""
+        """Drop groups of one link; each relay and tag that its peer names has its share."""
         size = _size(entries)
         places = _by(entries, lambda entry: (entry.path.relay, entry.path.tag))
         share = fair_share([_size(rows) for rows in places], most)
@@ -235,8 +236,7 @@ class Pool:
             )
 
     def _shrink(self, identities: list[list[Entry]], size: int, share: float) -> int:
-        """Push out the oldest group of whoever holds most, until all together hold at most `share`; returns how many
-        bytes that were."""
+        """Drop the oldest group of the largest holder until all hold at most `share`; returns the freed bytes."""
         before = size
         queue = [(-sum(entry.size for entry in rows), n) for n, rows in enumerate(identities)]
         heapq.heapify(queue)
@@ -251,7 +251,7 @@ class Pool:
 
 
 def _by(entries: Iterable[Entry], key: Callable[[Entry], object]) -> list[list[Entry]]:
-    """The entries that have the same key, together, in the order they came."""
+    """The entries grouped by key, in order of arrival."""
     found: defaultdict[object, list[Entry]] = defaultdict(list)
     for entry in entries:
         found[key(entry)].append(entry)
@@ -263,7 +263,7 @@ def _size(entries: Iterable[Entry]) -> int:
 
 
 def fair_share(held: Sequence[int], budget: int) -> float:
-    """The share at which `sum(min(h, share)) == budget` (water-filling); infinity where all of it fits."""
+    """The share at which `sum(min(h, share)) == budget` (water-filling); infinity if everything fits."""
     left = float(budget)
     for place, size in enumerate(ordered := sorted(held)):
         share = left / (len(ordered) - place)

@@ -1,1 +1,1 @@
-"""What two peers say to each other, as bytes, messages and a session without I/O."""
+"""The protocol of two peers: bytes, messages and a session without I/O."""

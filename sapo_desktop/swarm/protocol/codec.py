@@ -1,6 +1,6 @@
 """Frames to messages and back, batches to their parts and back.
 
-Whatever a peer sends ends as a message or as `Refused`.
+Everything that a peer sends becomes a message or raises `Refused`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SOURCED: msgspec.msgpack.Decoder[list[m.Sourced]] = msgspec.msgpack.Decoder(
 
 
 def encode(message: m.Any) -> bytes:
-    """One frame. ValueError where it is larger than any peer takes: the caller made it too large."""
+    """Encode one frame. Raises ValueError if it is larger than any peer accepts, which is the caller's mistake."""
     frame = _ENCODER.encode(message)
     if len(frame) > limits.MAX_FRAME:
         raise ValueError(f"A {type(message).__name__} of {len(frame)} bytes does not fit a frame.")
@@ -68,7 +68,7 @@ def decode(frame: bytes) -> m.Any:
 
 
 _FASTEST = 1
-"""zlib's level: a fifth of its usual one's time for a tenth more bytes, where a relay packs hundreds a second."""
+"""zlib's level: a fifth of the default's time for a tenth more bytes, on relays that pack hundreds per second."""
 
 
 def pack_published(envelopes: list[bytes]) -> bytes:
@@ -99,7 +99,7 @@ def _parts(batch: bytes, decoder: msgspec.msgpack.Decoder[list[T]]) -> list[T]:
 
 
 def _inflate(batch: bytes) -> bytes:
-    """At most 512 KiB, whatever the batch would become; nothing may follow the compressed data."""
+    """Decompress up to 512 KiB, whatever the batch's full size; nothing may follow the compressed data."""
     inflater = zlib.decompressobj()
     try:
         content = inflater.decompress(batch, limits.MAX_UNPACKED)

@@ -1,7 +1,8 @@
 """Signed bodies: `[1, body, signature]`, where body is the msgpack exactly as its author signed it.
 
-The body's own `type` must be the label that was signed for, so no kind of body passes for another. A body carries
-what its author says happened; question, truth, mark and reward are not in it, as every receiver makes them itself.
+The body's own `type` must equal the signed label, so no kind of body passes for another. A body contains what its
+author claims. The question, its right answer, scores and rewards are not included, because every receiver computes them
+itself.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Home: TypeAlias = Annotated[bytes, Meta(max_length=32)]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer as it was written."""
+    """One answer as written."""
 
     text: str
     kind: Literal["model", "human"] = "model"
@@ -38,31 +39,32 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
-    """Base of what is signed. `network` and `key` are in it, so that it stands for itself wherever it is passed on."""
+    """Base of signed bodies. They include `network` and `key`, so that they can be verified wherever they are passed
+    on."""
 
     network: NetworkId
     key: Key
     admission: Admission = b""
-    """In a private swarm: what shows whoever gets this that its author is a member."""
+    """In a private swarm: proves that the author is a member."""
 
     @property
     def written(self) -> int:
-        """Unix time at which it was made, by its author's word."""
+        """Unix time of its creation, according to its author."""
         raise NotImplementedError
 
 
 class GroupBody(Body, frozen=True, kw_only=True, tag="group"):
-    """A question, named, and 1 to 16 answers to it."""
+    """A reference to a question, and 1 to 16 answers to it."""
 
     instance: Instance
-    """Random name of the author's data folder: two folders with one key never use one index twice."""
+    """Random name of the author's data folder: two folders with one key never use an index twice."""
     task: TaskId
     slot: Number
     index: Index
     question: QuestionHash
     label: Label = ""
     home: Home = b""
-    """Key of the relay that may pass the group on to other relays; empty: any that its author published it to."""
+    """Key of the only relay that may pass the group on to other relays; empty: any that its author published it to."""
     answers: Annotated[list[Answer], Meta(min_length=1, max_length=limits.MAX_ANSWERS)]
 
     @property
@@ -71,14 +73,14 @@ class GroupBody(Body, frozen=True, kw_only=True, tag="group"):
 
 
 class StatsBody(Body, frozen=True, kw_only=True, tag="stats"):
-    """What a node says about itself."""
+    """A node's statistics about itself."""
 
     time: Number
     round: Number = 0
     reward: float = 0.0
     label: Label = ""
     used: Number = 0
-    """Groups of the receiver's that the sender handed on or trained on, since it started."""
+    """Groups of the receiver that the sender forwarded or trained on since its start."""
 
     @property
     def written(self) -> int:
@@ -86,7 +88,7 @@ class StatsBody(Body, frozen=True, kw_only=True, tag="stats"):
 
 
 class PeerBody(Body, frozen=True, kw_only=True, tag="peer"):
-    """Where a node that opted in can be reached, for a day."""
+    """The address of a node that opted in, valid for a day."""
 
     time: Number
     address: Annotated[str, Meta(min_length=1, max_length=255)]
@@ -102,14 +104,14 @@ BodyType = TypeVar("BodyType", bound=Body)
 
 @dataclass(frozen=True)
 class Opened(Generic[BodyType]):
-    """A body whose signature holds, with the bytes it came in."""
+    """A body with a valid signature, and the bytes it came in."""
 
     body: BodyType
     envelope: bytes
 
     @cached_property
     def digest(self) -> bytes:
-        """Names exactly these bytes (32 bytes)."""
+        """Identifies exactly these bytes (32 bytes)."""
         return hashlib.sha256(self.envelope).digest()
 
 
@@ -120,11 +122,11 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2060-\u2069\u
 
 
 _MOST_OF_A_SIGN = 4
-"""Bytes in UTF-8."""
+"""Maximum bytes of a character in UTF-8."""
 
 
 class _Author(msgspec.Struct, frozen=True):
-    """As much of a body as is needed to check its signature."""
+    """The part of a body that is needed to check its signature."""
 
     key: Key
 
@@ -133,7 +135,7 @@ _AUTHOR: msgspec.msgpack.Decoder[_Author] = msgspec.msgpack.Decoder(_Author)
 
 
 def seal(signer: Signer, body: Body, most: int = limits.MAX_GROUP) -> bytes:
-    """Sign a body. ValueError where it is not one that others would take. `most`: bytes of the envelope."""
+    """Sign a body. Raises ValueError if others would not accept it. `most`: bytes of the envelope."""
     content = _ENCODER.encode(body)
     label = str(body.__struct_config__.tag)
     signature = signer.sign(label, body.network, content)
@@ -152,10 +154,10 @@ def open_envelope(
     members: Members | None = None,
     most: int = limits.MAX_GROUP,
 ) -> Opened[BodyType]:
-    """The body of an envelope, its signature checked first: what is wrong after that is its author's doing.
+    """The body of an envelope. Its signature is checked first, so that later errors are its author's.
 
-    `members`: of a private swarm, to which the author must belong. It must have done so when it wrote this: then all
-    receivers judge alike, and none that passes it on is blamed for an admission that ended on the way. `most`: bytes.
+    `members`: of a private swarm, to which the author must have belonged when it wrote this. So all receivers judge
+    alike, and nobody is blamed for passing on an admission that expired meanwhile. `most`: bytes.
 
     Raises:
         Refused: OVERSIZE, MALFORMED, BAD_SIGNATURE (the link's); BAD_BODY, OTHER_NETWORK, NOT_ADMITTED, BAD_TEXT (the
@@ -171,7 +173,7 @@ def open_envelope(
     if version != ENVELOPE_VERSION:
         raise Refused(Reason.MALFORMED, f"envelope version {version}")
     if _ENCODER.encode([version, content, signature]) != envelope:
-        # The signature does not cover these bytes: else whoever passes a group on could make a second one of it, for
+        # The signature does not cover these bytes; otherwise a forwarder could make a second version of a group, for
         # which its author would be blamed.
         raise Refused(Reason.MALFORMED, "an envelope that could be shorter")
     label = str(kind.__struct_config__.tag)
@@ -207,7 +209,8 @@ def _check_group(body: GroupBody) -> None:
 
 
 def may_be_shared(text: str) -> bool:
-    """Whether a text may be an answer: 4 KiB in UTF-8, no control or bidirectional signs but line ends and tabs."""
+    """Whether a text may be an answer: 4 KiB in UTF-8, no control or bidirectional characters except line ends and
+    tabs."""
     if _CONTROL.search(text):
         return False
     return len(text) <= limits.MAX_ANSWER // _MOST_OF_A_SIGN or len(text.encode("utf-8")) <= limits.MAX_ANSWER

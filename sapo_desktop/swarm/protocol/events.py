@@ -1,7 +1,7 @@
-"""What a session tells its driver: these, and some messages of the peer as they came.
+"""The events of a session: these, and some of the peer's messages as they came.
 
-A Want is answered with `Session.serve`, a PeersReq with `Session.give_peers`; nobody has looked yet into what is in
-Peers and Stats.
+A Want is answered with `Session.serve`, a PeersReq with `Session.give_peers`; the contents of Peers and Stats are not
+checked yet.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from sapo_desktop.swarm.protocol.refusals import Reason
 
 @dataclass(frozen=True)
 class Opened:
-    """The peer proved its key; from here on everything may be sent."""
+    """The peer proved its key; from now on everything may be sent."""
 
     hello: m.Hello
-    """As it came; nobody has looked into its rotation yet."""
+    """As received; its rotation is not checked yet."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """The peer's own groups, as envelopes that nobody has looked into yet."""
+    """The peer's own groups, as envelopes that are not checked yet."""
 
     envelopes: list[bytes]
 
@@ -38,14 +38,14 @@ class Served:
 
 @dataclass(frozen=True)
 class SameKey:
-    """So many links prove our key at the peer, if it says the truth."""
+    """According to the peer, so many links prove our key there."""
 
     links: int
 
 
 @dataclass(frozen=True)
 class RefusedMessage:
-    """A message was not taken; already charged to the link where it is the link's fault."""
+    """A message was refused; if that is the link's fault, it is already charged."""
 
     reason: Reason
     detail: Text
@@ -53,7 +53,7 @@ class RefusedMessage:
 
 @dataclass(frozen=True)
 class Closed:
-    """Nothing more comes, and nothing more may be sent."""
+    """Nothing more arrives or may be sent."""
 
     reason: str
     retry_after: float

@@ -1,8 +1,8 @@
-"""The first messages of a link, without I/O: each side says who it is and proves it, or says why it parts.
+"""The first messages of a link, without I/O: each side identifies itself and proves it, or says why it leaves.
 
-Each side signs one transcript of both HELLOs under its role. The roles keep one side's signature from being sent back
-as the other's, the nonces keep an old one from being used again, the certificate's hash keeps it from being carried
-through a third party that terminates TLS: whoever stands in the middle has another certificate.
+Each side signs one transcript of both HELLOs under its role. The roles prevent returning one side's signature as the
+other's, and the nonces prevent replays. The certificate's hash prevents relaying through a third party that terminates
+TLS, since that party has another certificate.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from sapo_desktop.swarm.trust.admission import Members
 Role = Literal["client", "server"]
 LABEL = "auth"
 NO_TLS = bytes(32)
-"""Stands for the hash of the server's certificate on `ws://`."""
+"""Replaces the hash of the server's certificate on `ws://`."""
 
 
 def transcript(role: Role, client: m.Hello, server: m.Hello, certificate: bytes) -> bytes:
-    """What the side of this role signs (32 bytes). `certificate`: SHA-256 of the server's, or NO_TLS."""
+    """What the side with this role signs (32 bytes). `certificate`: SHA-256 of the server's, or NO_TLS."""
     return digest(
         b"sapo/auth/1",
         role.encode("ascii"),
@@ -51,7 +51,7 @@ def _versions(hello: m.Hello) -> bytes:
 
 @dataclass(frozen=True)
 class Me:
-    """What a node says of itself on every link."""
+    """A node's identification on every link."""
 
     signer: Signer
     network: bytes
@@ -64,11 +64,11 @@ class Me:
     admission: bytes = b""
     rotation: bytes = b""
     members: Members | None = None
-    """Of a private swarm: who else may be talked to; None: anybody."""
+    """Of a private swarm: who else may connect; None: anybody."""
 
 
 class Parting(Exception):
-    """We have nothing to do with this peer. `refused`: what is to be counted of it, where it is its fault."""
+    """This peer is not for us. `refused`: what to count, if it is at fault."""
 
     def __init__(self, reason: str, refused: Refused | None = None) -> None:
         super().__init__(reason)
@@ -76,7 +76,7 @@ class Parting(Exception):
 
 
 class Handshake:
-    """One side's. The arguments are the Session's."""
+    """One side of a handshake. The arguments are the Session's."""
 
     def __init__(
         self, role: Role, me: Me, nonce: bytes, unix_time: float, certificate: bytes, expected_key: bytes | None
@@ -104,11 +104,11 @@ class Handshake:
         self._theirs: m.Hello | None = None
 
     def take(self, message: m.Any) -> tuple[list[m.Any], Opened | None]:
-        """Take a message; returns what is to be said, and what is known of the peer once it has proven its key.
+        """Handle a message; returns the replies, and the peer's identification once it has proven its key.
 
         Raises:
             Refused: OUT_OF_ORDER, BAD_SIGNATURE.
-            Parting: this is nobody for us.
+            Parting: this peer is not for us.
         """
         if isinstance(message, m.Hello) and self._theirs is None:
             return self._on_hello(message), None

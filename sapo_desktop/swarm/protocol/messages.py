@@ -1,8 +1,7 @@
-"""What two peers say to each other: one msgpack map a frame, told apart by its field `type`.
+"""The messages of two peers: one msgpack map per frame, distinguished by its field `type`.
 
-Fields are only ever added, with defaults; unknown ones are ignored, and so are unknown types of message. Everything
-that has a length has a bound here, so that whatever decodes is small. What is signed travels as the bytes that were
-signed (envelope.py).
+Fields are only added, with defaults; unknown fields and types of message are ignored. Everything with a length has a
+limit here, so decoded messages are small. Signed content travels as the bytes that were signed (envelope.py).
 """
 
 from __future__ import annotations
@@ -20,24 +19,24 @@ TaskId: TypeAlias = Annotated[bytes, Meta(min_length=32, max_length=32)]
 Hash32: TypeAlias = Annotated[bytes, Meta(min_length=32, max_length=32)]
 Signature: TypeAlias = Annotated[bytes, Meta(min_length=64, max_length=64)]
 Admission: TypeAlias = Annotated[bytes, Meta(max_length=limits.MAX_ADMISSION)]
-"""What admits a key to a private swarm (admission.py); empty in the public one."""
+"""Admits a key to a private swarm (admission.py); empty in the public one."""
 Nonce: TypeAlias = Annotated[bytes, Meta(min_length=32, max_length=32)]
 Ticket: TypeAlias = Annotated[bytes, Meta(min_length=16, max_length=16)]
-"""Drawn at random by whoever asks, and named by the answer."""
+"""Random, chosen by the asker and repeated in the answer."""
 Tag: TypeAlias = Annotated[bytes, Meta(min_length=0, max_length=16)]
 Number: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
-"""Every unsigned number on the wire; other languages keep them in a double."""
+"""Every unsigned number in messages; other languages store them as doubles."""
 Index: TypeAlias = Annotated[int, Meta(ge=0, lt=limits.SHARED_INDICES)]
 Batch: TypeAlias = Annotated[bytes, Meta(max_length=limits.MAX_FRAME)]
 Text: TypeAlias = Annotated[str, Meta(max_length=200)]
 
 VERSION = 1
-"""Of the protocol. Another one is spoken only by another major version of this module."""
+"""Of the protocol. Only another major version of this module would speak another one."""
 SUBPROTOCOL = f"sapo.v{VERSION}"
 
 
 def _tag(name: str) -> str:
-    """`CatalogueReq` is `catalogue_req` on the wire."""
+    """The name in messages: `CatalogueReq` becomes `catalogue_req`."""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
 
 
@@ -49,7 +48,7 @@ class Hello(Message, frozen=True, kw_only=True):
     """First message of each side; the client's comes first."""
 
     versions: Annotated[list[Number], Meta(min_length=1, max_length=8)]
-    """Major versions spoken; the highest common one is used."""
+    """Supported major versions; the highest common one is used."""
     network: NetworkId
     key: Key
     nonce: Nonce
@@ -58,24 +57,24 @@ class Hello(Message, frozen=True, kw_only=True):
     catalogue: Hash32
     """SHA-256 over the sorted task ids."""
     previous: Hash32 | None = None
-    """The same of the catalogue before, which is accepted for 30 days."""
+    """The same for the previous catalogue, which is accepted for 30 days."""
     examiner: Annotated[bytes, Meta(max_length=32)] = b""
-    """Fingerprint of library and scorers; explains questions that come out otherwise."""
+    """Fingerprint of library and scorers; explains questions that differ."""
     program: Annotated[str, Meta(max_length=64)] = ""
     """For display and statistics only."""
     admission: Admission = b""
     rotation: Annotated[bytes, Meta(max_length=128)] = b""
-    """Which key this one was until lately (rotation.py); empty: it says nothing of that."""
+    """The key that this one recently replaced (rotation.py); empty: not stated."""
 
 
 class Auth(Message, frozen=True, kw_only=True):
-    """Proof that a side holds the key it named: a signature over both HELLOs (handshake.py)."""
+    """Proof that a side has the key it named: a signature over both HELLOs (handshake.py)."""
 
     signature: Signature
 
 
 class CatalogueReq(Message, frozen=True, kw_only=True):
-    """Asks for all task ids; once a link."""
+    """Asks for all task ids; once per link."""
 
 
 class Catalogue(Message, frozen=True, kw_only=True):
@@ -85,15 +84,15 @@ class Catalogue(Message, frozen=True, kw_only=True):
 
 
 class Credit(Message, frozen=True, kw_only=True):
-    """Says what the other side may send, where that is not the protocol's own rate for each link."""
+    """What the other side may send, if it differs from the protocol's own rate for each link."""
 
     links: Number = 0
-    """How many links prove the receiver's key here, sharing one quota; 0: nothing is said of it."""
+    """How many links prove the receiver's key here and share one quota; 0: not stated."""
     ms_per_group: Number = 0
-    """In how many milliseconds credit for one group comes back to the receiver from now on, more than the protocol's
-    own 1,000 where the sender has too much to do; 0: nothing is said of it, nor of what is next."""
+    """How many milliseconds the receiver's credit for one group takes to return from now on; more than the
+    protocol's own 1,000 if the sender is overloaded. 0: neither this nor the next field is stated."""
     together: Number = 0
-    """How many groups the receiver is to put into one PUBLISH, where so many wait or will; 0: it is as it likes."""
+    """How many groups the receiver should put into one PUBLISH if so many wait or will; 0: as it likes."""
 
 
 class Publish(Message, frozen=True, kw_only=True):
@@ -109,17 +108,17 @@ class Want(Message, frozen=True, kw_only=True):
     n: Annotated[int, Meta(ge=1, le=limits.MAX_BATCH)] = limits.MAX_BATCH
     tasks: Annotated[list[TaskId], Meta(max_length=limits.MAX_WANTED_TASKS)] = []
     held: Annotated[bytes, Meta(max_length=limits.MAX_FILTER)] = b""
-    """Bloom filter of digests that need not be sent again (held_filter.py)."""
+    """Bloom filter of digests that need not be sent (held_filter.py)."""
 
 
 class Sourced(msgspec.Struct, frozen=True, kw_only=True):
-    """A group with what the server says about where it came from."""
+    """A group with its origin as the server states it."""
 
     envelope: Annotated[bytes, Meta(max_length=limits.MAX_GROUP)]
     relay: Annotated[bytes, Meta(max_length=32)] = b""
-    """Key of the relay that first took it from its author; empty: the sender of this message did."""
+    """Key of the relay that received it from its author; empty: the sender of this message."""
     tag: Tag = b""
-    """That relay's name for the author's part of the internet; means nothing to any other."""
+    """That relay's name of the author's network; meaningless to others."""
 
 
 class Groups(Message, frozen=True, kw_only=True):
@@ -143,7 +142,7 @@ class Peers(Message, frozen=True, kw_only=True):
 
 
 class Stats(Message, frozen=True, kw_only=True):
-    """A signed claim about oneself: shown, never used."""
+    """Signed statistics about oneself: shown, never used."""
 
     envelope: Annotated[bytes, Meta(max_length=limits.MAX_STATS)]
 
@@ -159,7 +158,7 @@ class Pong(Message, frozen=True, kw_only=True):
 
 
 class Goodbye(Message, frozen=True, kw_only=True):
-    """The last message: why, and after how many seconds it is worth coming back (0: at will)."""
+    """The last message: the reason, and after how many seconds to come back (0: any time)."""
 
     reason: Text
     retry_after: Number = 0

@@ -1,7 +1,7 @@
-"""Why something from a peer was not taken, and what that says about the peer.
+"""Why something from a peer was refused, and what that says about the peer.
 
-Every refusal is counted by reason and shown. Three kinds: *invalid* breaks the protocol and counts against
-whoever can be shown to have done it; *unverifiable* may be our own version's fault and is never punished; *ignored*
+Every refusal is counted by reason and shown. There are three kinds. *Invalid* breaks the protocol and counts against
+the link or author proven to be at fault. *Unverifiable* may be our own version's fault and is never punished. *Ignored*
 is nobody's fault.
 """
 
@@ -16,11 +16,11 @@ from sapo_desktop.core.sentences import Text
 
 Kind = Literal["invalid", "unverifiable", "ignored"]
 Blame = Literal["link", "author", "unverifiable", "ignored"]
-"""The link: whoever brought it; the author: its signed body is wrong, whoever brought it."""
+"""`link`: the peer that sent it. `author`: its signed body is wrong, whoever sent it."""
 
 
 class Reason(enum.StrEnum):
-    """Every reason there is, and who is to blame."""
+    """All reasons, and who is to blame."""
 
     blame: Blame
 
@@ -69,16 +69,16 @@ OF_THE_AUTHOR = frozenset(reason for reason in Reason if reason.blame == "author
 
 
 def kind_of(reason: Reason) -> Kind:
-    """What a reason says about whom it befell."""
+    """The kind of a reason."""
     if reason.blame == "link" or reason.blame == "author":
         return "invalid"
     return reason.blame
 
 
 class Refused(Exception):
-    """Something from a peer is not taken. Caught at the edge of each message or group, and counted there.
+    """Something from a peer is refused. Caught for each message or group, and counted there.
 
-    `author`: the key whose signature held on what breaks the rules.
+    `author`: the key with a valid signature on what breaks the rules.
     """
 
     def __init__(self, reason: Reason, detail: Text = "", author: bytes | None = None) -> None:
@@ -99,15 +99,15 @@ class Refusals:
         self._counts[reason] += count
 
     def add_other_question(self, examiner: bytes) -> None:
-        """A question came out otherwise than its hash says. `examiner`: the fingerprint of the library with which the
-        peer that handed it on makes questions, by its own word; so many are told apart, the others counted as one."""
+        """A question differs from its hash. `examiner`: the fingerprint of the peer's library, as the peer states
+        it; a limited number are counted separately, the rest as one."""
         self.add(Reason.OTHER_QUESTION)
         is_room = examiner in self._other_questions or len(self._other_questions) < _MOST_EXAMINERS
         self._other_questions[examiner if is_room else b""] += 1
 
     @property
     def other_questions(self) -> dict[str, int]:
-        """Counts by fingerprint in hex; empty: peers that named none, or one too many."""
+        """Counts by fingerprint in hex; empty: not stated, or beyond the limit."""
         return {examiner.hex(): count for examiner, count in sorted(self._other_questions.items())}
 
     def __getitem__(self, reason: Reason) -> int:
@@ -117,7 +117,7 @@ class Refusals:
         return iter(sorted(self._counts.items()))
 
     def by_kind(self) -> dict[str, dict[str, int]]:
-        """As `status --json` shows them: kind -> reason -> count."""
+        """In the form of `status --json`: kind -> reason -> count."""
         shown: dict[str, dict[str, int]] = {"invalid": {}, "unverifiable": {}, "ignored": {}}
         for reason, count in self:
             shown[kind_of(reason)][reason.value] = count

@@ -6,9 +6,9 @@ HELLO        ──────────>
              <──────────      HELLO, AUTH
 AUTH         ──────────>                        both are open: any message, any order, within the limits
 ```
-The client's AUTH may be followed at once by other messages. Whoever finds a fault during the handshake says GOODBYE
-and closes; later a link may make a few faults (a lossy proxy, an odd version) before it is closed. Nothing here looks
-into envelopes; what is in them is the pool's matter. `now` is a monotonic clock in seconds.
+Other messages may follow the client's AUTH at once. A side that finds a fault during the handshake says GOODBYE and
+closes; later a link may have a few faults (a lossy proxy, an odd version) before it is closed. Envelopes are not opened
+here; the exchange does that. `now` is a monotonic clock in seconds.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from sapo_desktop.swarm.protocol.refusals import Reason, Refused, kind_of
 _MOST_FAULTS, _FAULTS_PER_SECOND = 8.0, 1 / 60
 _AFTER_FAULTS = 600
 _SLACK = 0.25
-"""Share of a limit by which frames that bunch up on their way may overdraw it."""
+"""Share by which frames that arrive in bursts may exceed a limit."""
 _MOST_WANTS, _WANT_LIFETIME = 8, 60.0
 
 
 class Stage(Enum):
-    """Of a link; it only ever moves forward."""
+    """The stage of a link; it only moves forward."""
 
     HANDSHAKE = auto()
     OPEN = auto()
@@ -42,9 +42,9 @@ class Session:
 
     Args:
         nonce: 32 fresh random bytes.
-        unix_time: our clock, told to the peer.
+        unix_time: our clock, sent to the peer.
         certificate: SHA-256 of the server's TLS certificate, NO_TLS on `ws://`.
-        expected_key: the key that the address named, or that was pinned (client only).
+        expected_key: the key in the address, or the pinned one (client only).
     """
 
     def __init__(
@@ -61,20 +61,20 @@ class Session:
         self.role: Role = role
         self._stage = Stage.HANDSHAKE
         self.backlog = 0
-        """Bytes that the driver took and could not send yet; kept by it."""
+        """Bytes that the driver took and could not send yet; the driver updates it."""
         self.groups_together = 1
-        """Of several that wait, so many at least are to go in one PUBLISH: a peer with too much to do has most of it
-        with the messages, not with what is in them."""
+        """How many waiting groups should go into one PUBLISH: for an overloaded peer, messages cost more than their
+        content."""
         self.latency: float | None = None
-        """Seconds until the last request was answered, a WANT or a PING; None before the first."""
+        """Seconds until the last request (WANT or PING) was answered; None before the first."""
         self._me = me
         self._handshake: Handshake | None = Handshake(role, me, nonce, unix_time, certificate, expected_key)
-        """Until it is over."""
+        """Until it is finished."""
         self._out: list[bytes] = []
         self._deadline = now + limits.HANDSHAKE_SECONDS
         self._heard = now
         self._unix_lead = unix_time - now
-        """Seconds from the monotonic clock to Unix time."""
+        """Unix time minus the monotonic clock."""
         self._admitted_until = float("inf")
         """When the peer's admission ends, on the monotonic clock."""
         self._pinged = False
@@ -83,9 +83,9 @@ class Session:
         self._faults = Bucket(_MOST_FAULTS, _FAULTS_PER_SECOND, now)
         self._sending, self._receiving = limits.Allowance.fresh(now), limits.Allowance.fresh(now)
         self._own_part = nonce[0] / 256
-        """Below 1, another for each session."""
+        """Below 1, random for each session."""
         self._paced: Bucket | None = None
-        """What a peer that was told to send less may still send; below 0 it did not heed that."""
+        """What a peer that was asked to slow down may still send; negative if it ignored that."""
         self._others = Bucket(32, 1 / limits.OTHERS_SECONDS, now)
         self._rates: dict[type[m.Message], Bucket] = {
             m.Want: Bucket(2, 1 / limits.WANT_SECONDS, now),
@@ -103,7 +103,7 @@ class Session:
         self._catalogue_asked = False
         self._peers_asked = False
         self._wants: dict[bytes, tuple[int, float]] = {}
-        """Ticket -> groups asked for, and when."""
+        """Ticket -> requested groups, and when."""
         if role == "client":
             assert self._handshake is not None
             self._say(self._handshake.hello)
@@ -117,13 +117,13 @@ class Session:
     def is_closed(self) -> bool:
         return self._stage is Stage.CLOSED
 
-    # -- in --------------------------------------------------------------------------------------------------
+    # -- receiving ---------------------------------------------------------------------------------------------
 
     def receive(self, frame: bytes, now: float) -> list[Event]:
-        """Take one frame, whatever it is."""
+        """Handle one frame."""
         if self.is_closed:
             return []
-        # Any frame shows that the peer lives, so it answers a PING, too.
+        # Any frame shows that the peer is alive, so it also answers a PING.
         self._heard, self._pinged = max(self._heard, now), False
         try:
             # Before decoding: a stranger must not make us parse a whole frame.
@@ -137,7 +137,7 @@ class Session:
             return self.fault(refused.reason, now, str(refused))
 
     def fault(self, reason: Reason, now: float, detail: str = "") -> list[Event]:
-        """Charge the link with something, found here or by whoever looked into its envelopes."""
+        """Charge the link with a fault, found here or in the content of its envelopes."""
         told: list[Event] = [events.RefusedMessage(reason, detail)]
         if not self.is_open:
             return [*told, self.close(f"handshake: {reason}")]
@@ -151,12 +151,13 @@ class Session:
         return told
 
     def flooded(self) -> list[Event]:
-        """The peer sent frames without a message faster than any has to; there is nobody left to say goodbye to."""
+        """The peer sent control frames faster than needed; the connection is gone, so there is no goodbye."""
         told = events.RefusedMessage(Reason.TOO_OFTEN, "frames without a message")
         return [told, self._end("too many frames without a message", _AFTER_FAULTS, by_peer=False)]
 
     def stood_still(self, since: float, now: float) -> None:
-        """We took nothing since then: what the peer could say meanwhile may come at once, and it was not silent."""
+        """We handled nothing since then: what the peer could send meanwhile may arrive at once, and it was not
+        silent."""
         seconds = now - since
         own = [self._receiving.groups, self._receiving.bytes, self._others, *self._rates.values()]
         for bucket in own if self._paced is None else [*own, self._paced]:
@@ -165,7 +166,7 @@ class Session:
         self._wants = {ticket: (n, at + seconds) for ticket, (n, at) in self._wants.items()}
 
     def tick(self, now: float) -> list[Event]:
-        """What is due: time-outs and PINGs."""
+        """Do what is due: time-outs and PINGs."""
         if self.is_closed:
             return []
         if not self.is_open:
@@ -180,28 +181,28 @@ class Session:
         return []
 
     def ping(self, now: float) -> None:
-        """Ask for a sign of life; `latency` tells once it is there."""
+        """Send a PING; its answer updates `latency`."""
         self._pinged = True
         self._pings, self._ping_sent = self._pings + 1, now
         self._say(m.Ping(number=self._pings))
 
-    # -- out -------------------------------------------------------------------------------------------------
+    # -- sending -----------------------------------------------------------------------------------------------
 
     def take(self) -> list[bytes]:
-        """The frames to be sent since the last call."""
+        """The frames to send since the last call."""
         frames, self._out = self._out, []
         return frames
 
     def publish(self, envelopes: list[bytes], now: float) -> bool:
-        """Send 1 to 16 own groups; False where credit or the frame has no room for all of them."""
+        """Send 1 to 16 own groups; False if credit or frame size is too small for all of them."""
         return self._spend(m.Publish(batch=codec.pack_published(envelopes)), len(envelopes), now)
 
     def serve(self, ticket: bytes, groups: list[m.Sourced], now: float) -> bool:
-        """Answer a WANT with 0 to 16 groups; False where credit or the frame has no room for all of them."""
+        """Answer a WANT with 0 to 16 groups; False if credit or frame size is too small for all of them."""
         return self._spend(m.Groups(ticket=ticket, batch=codec.pack_sourced(groups)), len(groups), now)
 
     def want(self, want: m.Want, now: float) -> bool:
-        """Ask for groups; False before it is time again."""
+        """Ask for groups; False if it is too early."""
         self.tick(now)
         if len(self._wants) >= _MOST_WANTS or not self._say_in_time(want, now):
             return False
@@ -214,7 +215,7 @@ class Session:
             self._say(m.CatalogueReq())
 
     def ask_peers(self, now: float) -> bool:
-        """Ask for addresses; False before it is time again."""
+        """Ask for addresses; False if it is too early."""
         asked = self._say_in_time(m.PeersReq(), now)
         self._peers_asked = self._peers_asked or asked
         return asked
@@ -224,21 +225,20 @@ class Session:
             self._say(m.Peers(records=records))
 
     def tell_stats(self, envelope: bytes, now: float) -> bool:
-        """Tell a claim; False before it is time again."""
+        """Send statistics; False if it is too early."""
         return self._say_in_time(m.Stats(envelope=envelope), now)
 
     def tell_links(self, links: int, now: float) -> bool:
-        """Say how many links prove the peer's key here; False before it is time again."""
+        """Report how many links prove the peer's key here; False if it is too early."""
         return self._say_in_time(m.Credit(links=links), now)
 
     def pace(self, ms_per_group: int, together: int, now: float) -> None:
-        """Tell the peer to let so many milliseconds pass for each group that it sends, and to send so many together;
-        and send it no more."""
+        """Tell the peer to wait so many milliseconds per group and to send so many together; refuse more than that."""
         if not self._may_say:
             return
         self._say(m.Credit(ms_per_group=ms_per_group, together=together))
         share = self._sending.slow(ms_per_group, now)
-        # What the peer sent before it heard of this is taken, too.
+        # What the peer sent before it received this is accepted, too.
         most = self._sending.groups.capacity + limits.FIRST_GROUPS
         if share >= 1:
             self._paced = None
@@ -248,16 +248,19 @@ class Session:
             self._paced.turn(most, self._sending.groups.rate, now)
 
     def _pace(self, ms_per_group: int, together: int, now: float) -> float:
-        """Keep to what the peer says; returns the share of the protocol's own rate that this is. All its peers are told
-        at once. Would they keep what they had saved up, the pace would hold minutes later, and all would then send at
-        the same moments: who did not wait for credit begins at a point of its own, who did keeps its own."""
+        """Follow the peer's pace; returns the resulting share of the protocol's own rate.
+
+        A peer tells all its links at once. If they kept what they had saved up, the new pace would apply minutes later,
+        and all would then send at the same moments. So a session that was not waiting for credit starts at its own
+        random point, and one that was keeps its point.
+        """
         had, before = self._sending.groups.level(now), self.groups_together
         share = self._sending.slow(ms_per_group, now)
         self.groups_together = max(1, min(together, int(limits.PACED_GROUPS)))
-        # It had credit for a whole message, so it did not wait for it: spread it by its own share of one.
+        # It had credit for a whole message, so it was not waiting: spread it by its own random share.
         if had >= before:
             held = min(had, self._own_part * self.groups_together)
-        # It was saving for `before` groups together; keep the same part of the new number.
+        # It was saving for `before` groups together; keep the same share of the new number.
         elif before > 1:
             held = had / before * self.groups_together
         else:
@@ -266,25 +269,25 @@ class Session:
         return share
 
     def overdue(self, now: float) -> float:
-        """Seconds for which nothing more is to be read from a peer that sends more than it was told to."""
-        # A level below 0 is debt in groups; at its rate that many seconds pay it back.
+        """Seconds during which nothing more is read from a peer that exceeds its pace."""
+        # A negative level is a debt in groups; at its rate it is paid back in that many seconds.
         return max(0.0, -self._paced.level(now) / self._paced.rate) if self._paced else 0.0
 
     def may_want(self, now: float) -> bool:
-        """Whether it is time for a WANT."""
+        """Whether a WANT is allowed yet."""
         return self._may_say and len(self._wants) < _MOST_WANTS and self._own_rates[m.Want].level(now) >= 1
 
     def room(self, now: float) -> float:
-        """Bytes that a frame may have to be sent now: so that none is packed in vain."""
+        """Maximum bytes of a frame that can be sent now, so that none is packed in vain."""
         return min(self._sending.bytes.level(now), limits.SEND_QUEUE - self.waiting)
 
     @property
     def waiting(self) -> int:
-        """Bytes that are still to be sent."""
+        """Bytes waiting to be sent."""
         return self.backlog + sum(map(len, self._out))
 
     def close(self, reason: str, retry_after: int = 0) -> events.Closed:
-        """Say GOODBYE; the driver sends what is left and closes the connection."""
+        """Say GOODBYE; the driver sends the rest and closes the connection."""
         if not self.is_closed:
             self._say(m.Goodbye(reason=reason[:200], retry_after=retry_after))
         return self._end(reason, retry_after, by_peer=False)
@@ -312,12 +315,12 @@ class Session:
         except ValueError:
             return False
         budget, waiting = self._sending, self.waiting
-        # An empty queue takes any frame, else one that is larger than the queue would never go out.
+        # An empty queue takes any frame; otherwise one larger than the queue would never be sent.
         if waiting and waiting + len(frame) > limits.SEND_QUEUE:
             return False
         if not self._may_say or budget.groups.level(now) < groups or budget.bytes.level(now) < len(frame):
             return False
-        # Both levels were looked at before either is taken from: a refused message costs nothing.
+        # Both levels are checked before either is reduced: a refused message costs nothing.
         budget.groups.take(groups, now)
         budget.bytes.take(len(frame), now)
         self._out.append(frame)
@@ -363,7 +366,7 @@ class Session:
                     raise Refused(Reason.UNASKED, "Peers")
                 self._peers_asked = False
                 return [message]
-        # What is neither credited nor asked for has a rate.
+        # What has neither credit nor a request has a rate.
         bucket = self._rates.get(type(message), self._others)
         if not bucket.take(1, now, slack=_SLACK * bucket.capacity):
             raise Refused(Reason.TOO_OFTEN, type(message).__name__)
@@ -375,7 +378,7 @@ class Session:
             case m.Ping():
                 self._say(m.Pong(number=message.number))
             case m.Pong():
-                # Only the newest: an old PONG would tell of the time before it.
+                # Only the newest: an old PONG would report an earlier delay.
                 if message.number == self._pings and self._ping_sent is not None:
                     self.latency, self._ping_sent = now - self._ping_sent, None
             case m.Want() | m.PeersReq() | m.Stats():
@@ -391,13 +394,13 @@ class Session:
     def _on_credit(self, message: m.Credit, now: float) -> list[Event]:
         if message.ms_per_group:
             share = self._pace(message.ms_per_group, message.together, now)
-            # Asked sooner, it would answer with fewer: its credit to us comes back no faster.
+            # Asked earlier, it would answer with fewer: its credit to us returns no faster.
             seconds = self.groups_together / (share * limits.GROUPS_PER_SECOND)
             self._own_rates[m.Want].turn(1, 1 / max(limits.WANT_SECONDS, seconds), now)
         return [events.SameKey(message.links)] if message.links else []
 
     def _on_publish(self, message: m.Publish, size: int, now: float) -> list[Event]:
-        # Bytes first, which are known; groups once they are unpacked. An overdrawn frame is never unpacked.
+        # First bytes, which are known; groups after decompression. A frame beyond its credit is never decompressed.
         self._within_credit(0, size, now)
         envelopes = codec.unpack_published(message.batch)
         self._within_credit(len(envelopes), 0, now)
@@ -407,7 +410,7 @@ class Session:
 
     def _on_groups(self, message: m.Groups, size: int, now: float) -> list[Event]:
         self._within_credit(0, size, now)
-        # Popped whatever comes of it: a ticket answers once.
+        # Removed in any case: a ticket is answered once.
         asked, at = self._wants.pop(message.ticket, (None, 0.0))
         if asked is None:
             raise Refused(Reason.UNASKED, "Groups")

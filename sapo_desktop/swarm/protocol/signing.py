@@ -1,7 +1,7 @@
-"""Ed25519 signatures over bytes that say what they are.
+"""Ed25519 signatures over bytes that include their purpose.
 
-What is signed is `sapo/1/<label>\\0`, the network's id (32 bytes) and the content exactly as received: a signature
-made for one kind of body or one network is none for another, and nothing is ever serialised a second time.
+What is signed is `sapo/1/<label>\0`, the network's id (32 bytes) and the content exactly as received. A signature for
+one kind of body or network is not valid for another, and nothing is serialised a second time.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class Signer:
 
     @property
     def key(self) -> bytes:
-        """The public key, 32 bytes: what others know this node by."""
+        """The public key, 32 bytes, by which others know this node."""
         return bytes(self._key.verify_key)
 
     def sign(self, label: str, network: bytes, content: bytes) -> bytes:
-        """64 bytes."""
+        """The signature, 64 bytes."""
         return self._key.sign(signed_bytes(label, network, content)).signature
 
 

@@ -1,1 +1,1 @@
-"""Real sockets: who is let in, whose turn it is, and how bytes come and go."""
+"""Real sockets: who may connect, whose turn it is, and how bytes are read and written."""

@@ -1,8 +1,8 @@
-"""NATS between relays: what federation.py gives and takes is carried as core messages, one subject a shard and relay.
+"""NATS between relays: carries what federation.py gives and takes as core messages, one subject per shard and relay.
 
-Nobody waits for NATS: while it is away or slow, the newest that waits goes out later and the oldest is lost. It is
-dialled anew for ever, each time as a new client, and only at the servers that were named. nats-py comes with the extra
-`relay` and is loaded with this module.
+Nothing waits for NATS: while it is away or slow, the newest queued messages go out later and the oldest are lost.
+Reconnection attempts never stop, each as a new client, and only to the named servers. nats-py comes with the extra
+`relay` and is imported with this module.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ log = logging.getLogger(__name__)
 
 State = Literal["connecting", "connected", "isolated", "refused"]
 SEND_SECONDS = 0.1
-"""Between two looks at what is due."""
+"""Interval of the checks for messages to send."""
 CONNECT_SECONDS = 10
 FLUSH_SECONDS = 2.0
 _MOST_UNSENT = 1024 * 1024
-"""Bytes in the hands of nats-py above which nothing is added."""
+"""Bytes queued in nats-py above which nothing is added."""
 _MOST_UNREAD = 8 * 1024 * 1024
-"""Of messages that nobody had the time to look at yet; above it nats-py drops what comes."""
+"""Bytes of messages that were not handled yet; beyond it nats-py drops new ones."""
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 5.0
 _DIALLING = 0.5
-"""Once NATS is back, what waited is held for as long as another relay's next wait may be, and this: what nobody listens
-to is gone."""
+"""After a reconnection, queued messages wait as long as another relay may still need to reconnect, plus this:
+messages without listeners are lost."""
 _LASTING = 30.0
 _PING_SECONDS = 5
 _BANS = "bans"
-"""Stands in a subject where else the shard does."""
+"""Replaces the shard in a subject."""
 _KEY = re.compile(r"[0-9a-f]{64}")
 _AWAY = (OSError, Error, ssl.SSLError, TimeoutError, ValueError)
 
 
 @dataclass(frozen=True)
 class Credentials:
-    """What NATS asks for: a key, user and password, or a token. Nothing: nothing."""
+    """What NATS asks for: a key, user and password, or a token; may be empty."""
 
     user: str = ""
     password: str = ""
@@ -63,7 +63,7 @@ class Credentials:
 
     @property
     def is_secret(self) -> bool:
-        """Whether it is told to the server; of a key only a signature is."""
+        """Whether the secret itself is sent to the server; for a key only a signature is."""
         return bool(self.user or self.token)
 
     def __repr__(self) -> str:
@@ -71,16 +71,16 @@ class Credentials:
 
 
 class _InTheClear(Error):
-    """The server would have us talk without TLS."""
+    """The server asked for a connection without TLS."""
 
 
 class _Client(Client):
-    """nats-py asks for TLS only where the server says so, which is what whoever stands in between would not."""
+    """nats-py uses TLS only if the server says so, which a man in the middle would not."""
 
     def __init__(self, *, asks_for_tls: bool, key: UserKey | None) -> None:
         super().__init__()
         self._asks_for_tls = asks_for_tls
-        # What `connect` would set for a seed, if it did not ask for one more library.
+        # What `connect` would set for a seed, but it would need one more library.
         self._public_nkey = key.public if key else None
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
@@ -128,11 +128,11 @@ class Backbone:
         """Called when others' bans changed."""
 
     async def run(self) -> None:
-        """Keep a connection until cancelled."""
+        """Stay connected until cancelled."""
         await asyncio.gather(self._take(), self._stay_connected())
 
     async def flush(self) -> None:
-        """Send what is due and wait until NATS has it, for a moment at most."""
+        """Send what is due and briefly wait until NATS has it."""
         if self._client is None or self.state != "connected":
             return
         with contextlib.suppress(*_AWAY):
@@ -189,8 +189,8 @@ class Backbone:
                     await client.connect(
                         [server],
                         allow_reconnect=False,
-                        max_reconnect_attempts=1,  # 0 would try one server for ever
-                        reconnect_time_wait=0,  # before its second try; 2 s else, in which others are back long since
+                        max_reconnect_attempts=1,  # 0 would try one server forever
+                        reconnect_time_wait=0,  # the default of 2 s would miss earlier messages of others
                         connect_timeout=CONNECT_SECONDS // 2,
                         ping_interval=_PING_SECONDS,
                         max_outstanding_pings=2,
@@ -228,7 +228,7 @@ class Backbone:
                 await client.publish(f"{self._subject}.{shard}.{self.federation.key.hex()}", message)
 
     def _heard(self) -> frozenset[str]:
-        """Names of the shards to listen to now, as parts of subjects."""
+        """Names of the current shards to listen to, as parts of subjects."""
         if self._shards >= SHARDS:
             return frozenset({"*"})
         shards = heard_by(self.federation.key, self._shards, now().unix)
@@ -248,10 +248,10 @@ class Backbone:
 
     async def _on_error(self, error: Exception) -> None:
         self.overruns += isinstance(error, SlowConsumerError)
-        log.warning("NATS: %s", type(error).__name__)  # its text may name the server: logs hold no addresses
+        log.warning("NATS: %s", type(error).__name__)  # its text may name the server: logs contain no addresses
 
     async def _take(self) -> None:
-        """Look into what arrived, in turn with what comes over links."""
+        """Handle what arrived, taking turns with messages from links."""
         while True:
             await self._arrived.wait()
             if not self.federation.next:
@@ -271,7 +271,7 @@ class _Listening:
         self._to: dict[str, Subscription] = {}
 
     async def to(self, shards: frozenset[str]) -> None:
-        """Listen to these shards and to no others."""
+        """Listen to exactly these shards."""
         if self._to.keys() == shards:
             return
         limit = _MOST_UNREAD // max(1, len(shards))

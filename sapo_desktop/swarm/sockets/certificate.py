@@ -1,7 +1,7 @@
-"""A self-signed certificate for listeners that have no name of their own.
+"""A self-signed certificate for listeners without a domain name.
 
-Who dials such a listener knows its key from the address and checks that the key signed this very certificate's hash
-(handshake.py), so nothing in the certificate has to be true: one fixed name, no end, an Ed25519 key made for it.
+A client knows such a listener's key from its address and checks that the key signed the hash of this certificate
+(handshake.py), so nothing in the certificate needs to be true: one fixed name, no expiry, an Ed25519 key made for it.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ _FIRST = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", r
 
 
 def server_context(certificate: Path, key: Path) -> tuple[ssl.SSLContext, bytes]:
-    """What a listener needs: the context, and the SHA-256 of its certificate (DER) for the handshake.
+    """A listener's TLS context, and the SHA-256 of its certificate (DER) for the handshake.
 
     Raises:
-        UsageError: a file is missing, or is no PEM, or the two do not belong together.
+        UsageError: a file is missing or not PEM, or the two do not belong together.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     try:
         chain, closed = certificate.read_text(encoding="ascii", errors="replace"), key.read_bytes()
-        if b"ENCRYPTED" in closed:  # OpenSSL would ask for the passphrase at a terminal, if there were one
+        if b"ENCRYPTED" in closed:  # OpenSSL would ask for the passphrase at the terminal, if there is one
             raise UsageError(
                 "The key in {path} is protected by a passphrase. Choose a file without one.", path=str(key)
             )
         context.load_cert_chain(certificate, key)
-        first = _FIRST.search(chain)  # some programs write what is in it before it
-        if first is None:  # OpenSSL reads TRUSTED CERTIFICATE too, which is more than the certificate
+        first = _FIRST.search(chain)  # some programs write a description before it
+        if first is None:  # OpenSSL also reads TRUSTED CERTIFICATE, which contains more than the certificate
             raise _no_pem(certificate, key)
         return context, hashlib.sha256(ssl.PEM_cert_to_DER_cert(first[0])).digest()
     except ssl.SSLError as error:
@@ -64,7 +64,7 @@ def _no_pem(certificate: Path, key: Path) -> UsageError:
 
 
 def self_signed(folder: Path) -> tuple[Path, Path]:
-    """The certificate and key files of a private folder, made where they are missing."""
+    """The certificate and key files in a private folder, created if they are missing."""
     certificate, key = folder / "certificate.pem", folder / "key.pem"
     if not (certificate.is_file() and key.is_file()):
         private, public = _pair()
@@ -75,7 +75,7 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
 
 def _pair() -> tuple[bytes, bytes]:
     """A fresh key (PKCS #8, RFC 8410) and its certificate (X.509 version 3, RFC 5280), both in PEM."""
-    # Here, for it takes a tenth of a second and 15 MB, and is needed once in the life of a folder.
+    # Imported here: it takes a tenth of a second and 15 MB, and is needed once per folder.
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat

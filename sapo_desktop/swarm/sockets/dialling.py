@@ -1,4 +1,4 @@
-"""How a link is dialled: whose certificate is taken, and which of the hosts that a name stands for."""
+"""How a link is dialled: which certificates are accepted, and which of a name's hosts is used."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ from sapo_desktop.swarm.protocol.handshake import NO_TLS
 from sapo_desktop.swarm.sockets.wire import BoundedClient, options, remote_host, tls_times
 
 Allows = Callable[[str], bool]
-"""Asked with a host before it is dialled; False: not that one."""
+"""Called with a host before it is dialled; False: not this one."""
 _TAKEN = "there is a link to that part of the internet already"
 _OF_THE_PEER = {1, 3, 4, 5, 6}
-"""Replies of a SOCKS proxy (RFC 1928) that say something of the host behind it, or nothing at all."""
+"""Replies of a SOCKS proxy (RFC 1928) about the host behind it, or without information."""
 _MAYBE_BEHIND_IT = (ssl.SSLError, ConnectionResetError, ConnectionAbortedError, BrokenPipeError, TimeoutError)
-"""How a connection may fail that had reached the proxy; the other errors of sockets are of the way to it."""
+"""Errors that can occur after the proxy was reached; other socket errors concern the way to it."""
 
 
 class ProxyFault(UsageError):
-    """A link was not made because of the proxy: it is away, refuses, or is none. Nothing is known of the peer."""
+    """A link failed because of the proxy: it is away, refuses, or is not a proxy. Nothing is known about the peer."""
 
 
 @contextlib.asynccontextmanager
 async def reach(
     address: Address, proxy_setting: str, *, named_by_stranger: bool, on_lan: bool, allows: Allows | None
 ) -> AsyncIterator[tuple[BoundedClient, str]]:
-    """A connection to a peer, and the host that it leads to: an IP address, or a name that a proxy looked up.
+    """Connect to a peer; also returns its host: an IP address, or a name that a proxy resolved.
 
     Args:
-        named_by_stranger: dial nothing but hosts on the public internet, whatever their names stand for.
-        on_lan: without a proxy, and whatever certificate is shown; nobody is asked.
-        allows: asked which of the hosts that the address stands for may be dialled.
+        named_by_stranger: dial only hosts on the public internet, whatever their names resolve to.
+        on_lan: without a proxy, and with any certificate; `allows` is not called.
+        allows: decides which of the address's hosts may be dialled.
 
     Raises:
-        OSError: there is no such host, or nobody there; or what websockets raises.
+        OSError: there is no such host, or nothing listens there; or an error of websockets.
         ProxyFault: the proxy is at fault.
     """
     proxy = None if on_lan else proxy_of(proxy_setting, address)
     if named_by_stranger and not address.is_public:
         raise OSError("a stranger's address leads to a private network")
     where: dict[str, Any] = {}
-    # Through a proxy a name is the proxy's to look up: asking here would tell our resolver whom we dial.
+    # With a proxy, the proxy resolves names: doing so here would tell our resolver whom we dial.
     if proxy is not None:
         if allows is not None and not allows(address.host):
             raise OSError(_TAKEN)
@@ -62,12 +62,12 @@ async def reach(
     tls = client_tls(address, any_certificate=on_lan or address.key is not None)
     async with await _dialled(address, tls, proxy, where) as connection:
         assert isinstance(connection, BoundedClient)
-        # Behind a proxy all peers would seem to be in the proxy's part of the internet.
+        # Behind a proxy all peers would seem to be in the proxy's network.
         yield connection, address.host if proxy else remote_host(connection)
 
 
 def proxy_of(setting: str, address: Address) -> Proxy | None:
-    """The proxy of links to this address. Raises ProxyFault: it cannot be used."""
+    """The proxy for links to this address. Raises ProxyFault if it cannot be used."""
     try:
         return proxy_for(setting, address.host, address.port, tls=address.tls)
     except UsageError as error:
@@ -77,7 +77,7 @@ def proxy_of(setting: str, address: Address) -> Proxy | None:
 async def _dialled(
     address: Address, tls: ssl.SSLContext | None, proxy: Proxy | None, where: dict[str, Any]
 ) -> Connection:
-    """The open connection. Raises ProxyFault, or what websockets raises for a fault of the peer."""
+    """The open connection. Raises ProxyFault, or an error of websockets if the peer is at fault."""
     try:
         return await dialling(address, tls, proxy.url if proxy else None, **where)
     except ProxyError as error:
@@ -91,7 +91,7 @@ async def _dialled(
 
 
 def _refusal(error: ProxyError) -> str | None:
-    """What the proxy said, where that is not about the host behind it."""
+    """The proxy's message, unless it is about the host behind it."""
     if isinstance(error, InvalidProxyStatus):
         status = error.response.status_code
         return f"HTTP {status}" if status < 500 else None
@@ -103,16 +103,16 @@ def _refusal(error: ProxyError) -> str | None:
 
 
 async def hosts_of(address: Address) -> list[str]:
-    """The IP addresses that the host stands for, the likeliest to be reached first. OSError where there are none."""
+    """The IP addresses of the host, the most likely reachable first. Raises OSError if there are none."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
 
 async def _host_to_dial(address: Address, only_public: bool, allows: Allows | None) -> str:
-    """The IP address to be dialled for this one: what was looked at is what is connected to.
+    """The IP address to dial for this host; exactly the checked address is used.
 
-    `only_public`: a stranger must not aim us at our own network by a name: all that it stands for must be public.
+    `only_public`: a stranger must not point us at our own network through a name, so all its addresses must be public.
     """
     async with asyncio.timeout(limits.HANDSHAKE_SECONDS):
         hosts = await hosts_of(address)
@@ -125,14 +125,14 @@ async def _host_to_dial(address: Address, only_public: bool, allows: Allows | No
 
 
 class Dialling(connect):
-    """A dial that ends where it was aimed: a redirect could lead to any host of our own network."""
+    """A connection without redirects, which could lead to any host of our own network."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
         return exc
 
 
 def dialling(address: Address, tls: ssl.SSLContext | None, proxy: str | None, **where: Any) -> Dialling:
-    """A connection to be made. `where`: host and port to be connected to instead of the address's own."""
+    """A new connection. `where`: host and port to connect to instead of the address's own."""
     return Dialling(
         address.url,
         ssl=tls,
@@ -146,9 +146,9 @@ def dialling(address: Address, tls: ssl.SSLContext | None, proxy: str | None, **
 
 
 def client_tls(address: Address, *, any_certificate: bool) -> ssl.SSLContext | None:
-    """What a dial takes for a certificate; None on `ws://`.
+    """The TLS context for a dial; None on `ws://`.
 
-    `any_certificate`: what is checked is the key, over the certificate's hash (handshake.py).
+    `any_certificate`: the handshake checks the key, which signs the certificate's hash (handshake.py).
     """
     if not address.tls:
         return None
@@ -160,7 +160,7 @@ def client_tls(address: Address, *, any_certificate: bool) -> ssl.SSLContext | N
 
 
 def peer_certificate(connection: Connection) -> bytes:
-    """SHA-256 of the certificate that the server showed, DER encoded; NO_TLS on `ws://`."""
+    """SHA-256 of the server's certificate, DER encoded; NO_TLS on `ws://`."""
     tls: ssl.SSLObject | None = connection.transport.get_extra_info("ssl_object")
     if tls is None:
         return NO_TLS

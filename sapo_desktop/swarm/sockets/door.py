@@ -1,11 +1,10 @@
-"""Who may come in: how many connections at a time, and how many of them before they have proven a key.
+"""Who may connect: the number of connections, and how many of them before they have proven a key.
 
-A connection costs a descriptor from the moment it is accepted, long before its peer said anything. So whether there is
-room is decided then, and whoever finds none is closed at once. Of those who have not proven a key yet, one part of the
-internet has so many places, and all together so many; where these, or all connections, are taken, a newcomer from
-elsewhere takes that of the part which has most, or, where none has more than one, that of the slowest. Who leaves
-without having proven a key, or is cut off, leaves its place taken for a while: else one part could have as many
-connections made as there is time for.
+A connection costs a descriptor once it is accepted, long before its peer says anything. So room is checked at that
+moment, and a connection without room is closed at once. Among connections without a proven key, each network has a
+limited number of places, and all together have a limit. If these are full, a newcomer from another network gets a place
+of the largest network or, if none has more than one, of the slowest connection. A connection that leaves without a
+proven key, or is cut off, keeps its place for a while; otherwise one network could open connections without limit.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from typing import Any, NamedTuple
 from sapo_desktop.swarm.addresses.address import is_private, part_of_internet
 
 MOST_UNPROVEN = 64
-"""Connections that have not proven their key; a further one is turned away."""
+"""Connections without a proven key; further ones are refused."""
 MOST_UNPROVEN_OF_ONE = 16
-"""Of these, from one part of the internet."""
+"""Of these, from one network."""
 PLACE_SECONDS = 10.0
-"""For so long the place stays taken that somebody left without having proven a key."""
+"""How long a place stays taken after a connection left without a proven key."""
 SLOW_SECONDS = 3.0
-"""For so long nobody's place is given to a newcomer of a part that has none: longer than an honest handshake."""
+"""Minimum time before a place can go to a newcomer from a network that has none: longer than an honest handshake."""
 _AT_ONCE = 100
-"""Connections that are turned away before anything else has its turn."""
+"""Connections refused in a row before other tasks run."""
 
 
 class _Unproven(NamedTuple):
-    """A connection before the proof: its part of the internet, what ends it, and since when it is there."""
+    """A connection before the proof: its network, what ends it, and when it began."""
 
     part: bytes
     end: Callable[[], None]
@@ -41,23 +40,23 @@ class _Unproven(NamedTuple):
 
 
 class Door:
-    """The places of one node, by the peer's address and port as `socket.accept` tells them.
+    """The places of one node, by the peer's address and port as `socket.accept` returns them.
 
     Args:
-        most: at a time.
-        at_home: private addresses are no part of the internet that may only have its share.
+        most: concurrent connections.
+        at_home: private addresses do not count as one network with a limited share.
     """
 
     def __init__(self, most: int, *, at_home: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
         self._at_home = at_home
         self._unproven: dict[Any, _Unproven] = {}
-        """The oldest first."""
+        """Oldest first."""
         self._others: set[Any] = set()
-        """Those that have proven a key, or are ended and not closed yet."""
+        """Connections with a proven key, or that are ending and not closed yet."""
         self._clock = clock
         self._left: deque[tuple[float, bytes]] = deque()
-        """Until when a place stays taken, and by which part; the oldest first."""
+        """Until when a place stays taken, and by which network; oldest first."""
         self._left_of: Counter[bytes] = Counter()
 
     def __len__(self) -> int:
@@ -67,7 +66,7 @@ class Door:
         return peer in self._unproven or peer in self._others
 
     def enter(self, peer: Any, end: Callable[[], None]) -> bool:
-        """Whether there is a place for this connection. `end` closes it, should another have its place before it has
+        """Whether there is a place for this connection. `end` closes it, if another gets its place before it has
         proven a key."""
         host = str(peer[0]) if peer else ""
         part = part_of_internet(host)
@@ -77,7 +76,7 @@ class Door:
         if taken >= MOST_UNPROVEN_OF_ONE and not (self._at_home and is_private(host)):
             return False
         if len(self) >= self._most + MOST_UNPROVEN:
-            return False  # until those that were ended are closed
+            return False  # until the ended ones are closed
         if len(self) >= self._most or len(self._unproven) >= MOST_UNPROVEN:
             largest, count = max(counts.items(), key=lambda item: item[1], default=(part, 0))
             if count > counts[part] + 1:
@@ -88,18 +87,18 @@ class Door:
         return True
 
     def prove(self, peer: Any) -> None:
-        """The peer there has proven a key."""
+        """The peer has proven a key."""
         if self._unproven.pop(peer, None) is not None:
             self._others.add(peer)
 
     def distrust(self, peer: Any) -> None:
-        """The connection from there was cut off for what came over it: the key that it proved counts for nothing."""
+        """The connection was cut off for its content: its proven key no longer counts."""
         if peer in self._others:
             self._others.discard(peer)
             self._unproven[peer] = _Unproven(part_of_internet(str(peer[0])), lambda: None, self._clock())
 
     def leave(self, peer: Any) -> None:
-        """The connection from there is closed."""
+        """The connection is closed."""
         unproven = self._unproven.pop(peer, None)
         if unproven is not None:
             self._left.append((self._clock() + PLACE_SECONDS, unproven.part))
@@ -126,7 +125,7 @@ class Door:
 
 
 class _Accepted(socket.socket):
-    """A connection that gives its place back when it is closed, however that comes about."""
+    """A connection that frees its place when it is closed, for any reason."""
 
     closed: Callable[[], None] | None = None
 
@@ -137,15 +136,15 @@ class _Accepted(socket.socket):
             closed()
 
     def cut(self) -> None:
-        """Let whoever reads from it find its end, and close it."""
+        """End it for its reader, and close it."""
         with contextlib.suppress(OSError):  # the peer was faster
             self.shutdown(socket.SHUT_RDWR)
 
 
 class _Listening(socket.socket):
-    """A socket that accepts nobody for whom there is no place.
+    """A socket that accepts no connection without a free place.
 
-    The event loop of Windows accepts by itself: there the place is asked for once a connection was made.
+    On Windows the event loop accepts by itself; there the place is checked afterwards.
     """
 
     door: Door
@@ -162,7 +161,7 @@ class _Listening(socket.socket):
 
 
 async def open_door(host: str, port: int, door: Door) -> list[socket.socket]:
-    """Sockets that listen at every address that the host stands for. OSError where one cannot be had."""
+    """Listening sockets at every address of the host. Raises OSError if one is not available."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     opened: list[socket.socket] = []
@@ -171,7 +170,7 @@ async def open_door(host: str, port: int, door: Door) -> list[socket.socket]:
             listening = _Listening(family, kind, protocol)
             opened.append(listening)
             listening.door = door
-            if hasattr(socket, "SO_REUSEPORT"):  # elsewhere the option next means something else
+            if hasattr(socket, "SO_REUSEPORT"):  # elsewhere, the next option has another meaning
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
                 listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)

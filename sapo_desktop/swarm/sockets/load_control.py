@@ -1,11 +1,10 @@
-"""How much a relay's peers may send, so that what they may send is taken at once.
+"""How much a relay's peers may send, so that it is handled without delay.
 
-A relay has one core. Where its peers send more than that can take, their messages wait: minutes, if all use what the
-protocol grants them. So it looks every second whether it keeps up. Where it does not, each peer is told to send as much
-as was taken of each of those that sent, less a fifth; and to put what it may send in eight seconds into one message,
-for a message costs as much as some groups. What is not allowed stays with its author, who offers the newest when it
-may. As long as there is time to spare, more is allowed, step by step. Pure: who has the clock and the links asks it,
-and tells the links.
+A relay has one core. If its peers send more than that can handle, their messages wait: minutes, if all use what the
+protocol grants. So the relay checks every second whether it keeps up. If not, each peer is told to send only as much as
+was handled per sender, less a fifth, and to put eight seconds' worth into one message, because a message costs as much
+as several groups. The rest stays with its author, who offers the newest when allowed. While there is time to spare, the
+limit rises step by step. Pure: the owner of clock and links calls it, and tells the links.
 """
 
 from __future__ import annotations
@@ -13,58 +12,59 @@ from __future__ import annotations
 from sapo_desktop.swarm.protocol import limits
 
 _LATE_SECONDS = 0.25
-"""A look that comes so late says that there was too much to do."""
+"""A check this late means that the core was overloaded."""
 _MOST_BUSY, _FULL = 0.9, 0.8
-"""Of one core: above the first it does not keep up; so much more is allowed that it comes to the second."""
+"""Shares of one core: above the first it does not keep up; the limit rises towards the second."""
 _MOST_WAITING = 32
-"""Messages that wait for their turn."""
+"""Messages waiting for their turn."""
 _LOOKS = 2
-"""So many in a row must say that it does not keep up: one is an accident."""
+"""Number of consecutive checks that must show an overload; a single one may be an accident."""
 _LEFT = 0.8
-"""Of what was taken in a second with too much to do, the share that is allowed."""
+"""The allowed share of what was handled in a second with overload."""
 _LEAST_CUT = 0.25
-"""One second is not believed to say more than this."""
+"""The strongest reduction after a single second."""
 _TOGETHER = int(limits.PACED_GROUPS)
 _LEAST_ALL = 32.0
-"""Groups a second that all senders together may always send. A core that does not keep up with so few has other work,
-and they must not pay for that."""
+"""Groups per second that all senders together may always send. A core that cannot handle so few has other work,
+which is not their fault."""
 _MORE, _WORTH_TELLING = 2.0, 1.05
 _CUT_SECONDS, _MORE_SECONDS = 3.0, 15.0
-"""Until what was told last shows. The first is short, for messages pile up meanwhile."""
+"""Time until the last change shows. The first is short, because messages pile up meanwhile."""
 
 
 class LoadControl:
-    """What one relay allows. `now`: monotonic seconds; `processor`: seconds of it that its thread had."""
+    """What one relay allows. `now`: monotonic seconds; `processor`: processor seconds of its thread."""
 
     def __init__(self, now: float, processor: float) -> None:
         self.share = 1.0
-        """Of the protocol's own rate, what each peer may send."""
+        """The share of the protocol's own rate that each peer may send."""
         self.is_paced = False
-        """Whether peers are to keep to that, and to put groups together."""
+        """Whether peers must follow that, and combine groups."""
         self._at, self._processor, self._groups = now, processor, 0
         self._changed = now
         self._since, self._processor_then = now, processor
-        """Since when it is looked at how busy the core is: a second says little, as peers send by fits and starts."""
+        """The start of the current measurement of the core's load: one second says little, because peers send
+        irregularly."""
         self._over = 0
 
     @property
     def ms_per_group(self) -> int:
-        """As peers are told."""
+        """The value to tell peers."""
         return round(limits.FASTEST_MS / self.share)
 
     @property
     def together(self) -> int:
-        """Groups that a peer is to put into one message: as many as it may send in eight seconds."""
+        """Groups for one message: as many as a peer may send in eight seconds."""
         return max(1, round(_TOGETHER * self.share)) if self.is_paced else 1
 
     def look(self, now: float, processor: float, groups: int, *, senders: int, waiting: int, late: float) -> bool:
-        """Take note of how it goes; returns whether peers are to be told another rate.
+        """Record the current state; returns whether to tell peers another rate.
 
         Args:
-            groups: taken so far.
-            senders: links that sent groups lately.
-            waiting: messages that wait for their turn.
-            late: seconds by which this look came too late.
+            groups: handled so far.
+            senders: links that recently sent groups.
+            waiting: messages waiting for their turn.
+            late: seconds by which this check was late.
         """
         seconds = max(1e-3, now - self._at)
         busy, taken = (processor - self._processor) / seconds, max(0, groups - self._groups) / seconds
@@ -82,7 +82,7 @@ class LoadControl:
         more = min(_MORE, _FULL / max(busy, 1e-3))
         if self.share < 1 and more > _WORTH_TELLING:
             return self._change(more * self.share, True, now)
-        if self.share == 1 and busy < _FULL / _TOGETHER:  # even if each group came by itself
+        if self.share == 1 and busy < _FULL / _TOGETHER:  # even if each group came alone
             return self._change(1.0, False, now)
         return False
 

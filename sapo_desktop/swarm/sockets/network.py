@@ -1,8 +1,8 @@
-"""Sockets for the exchange: it listens, dials, hands frames in and sends what the sessions say.
+"""Sockets for the exchange: it listens, dials, passes frames on and sends what the sessions produce.
 
-With wire.py and dialling.py the only part of the swarm that does I/O. A link costs a bounded amount whatever its peer
-does: two frames in, a small queue out, ten seconds to prove its key. Who does not read what was asked for is cut off,
-and nobody waits for anybody else.
+With wire.py and dialling.py, the only part of the swarm with I/O. The cost of a link is bounded whatever its peer does:
+two incoming frames, a small outgoing queue, ten seconds to prove its key. A peer that does not read what it asked for
+is cut off, and nobody waits for anybody else.
 """
 
 from __future__ import annotations
@@ -57,26 +57,26 @@ log = logging.getLogger(__name__)
 
 TICK_SECONDS = 1.0
 MOST_MEMORY = 256 * limits.KIB * limits.KIB
-"""Of pool, shelf, and all that waits to be sent or read, together; above it the links that hold most are ended."""
+"""Of pool, shelf, and all queues together; above it the links with the largest queues are ended."""
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
 _LONGEST_ABSENCE = 86400.0
-"""However long a peer asks to be left alone."""
+"""The limit, whatever time a peer asks for."""
 _ANSWER_SECONDS = 10.0
-"""Within which a peer that was only greeted says that it takes our key, or not."""
+"""How long a greeted peer may take to accept our key or not."""
 _LONGEST_WAIT = 4 / 3 * limits.IDLE_SECONDS
-"""For whoever sends more than it was told to. So neither side takes the link for dead: a PING, which is due before this
-is over, lets the peer hear of us however many of its messages wait."""
+"""For a peer that exceeds its pace. Shorter than the time after which a link counts as dead: a PING, which is due
+before, reaches the peer however many of its messages wait."""
 _SENT_LATELY = 10.0
-"""Seconds for which whoever sent groups counts among those that share what can be taken; at least."""
+"""Minimum seconds for which a peer that sent groups counts as a sender."""
 _TURNS = 1.25 / limits.GROUPS_PER_SECOND
-"""Of the time that one message takes at a pace: who sends that seldom counts too."""
+"""In multiples of the time between messages at the current pace, so that rare senders count, too."""
 _LASTING = 60.0
-"""A link that held this long starts the waiting times anew."""
+"""A link that lasted this long resets the waiting times."""
 _MOST_PROXY_FAULTS = 256
 _FAULTS = ("too many faults", "shut out", "still shut out", "handshake: ")
-"""How a goodbye of ours begins that a peer's own doing brought about."""
+"""Prefix of our goodbyes that are the peer's own fault."""
 _HUNG_UP = Closed("", 0, False)
-"""How a greeting ended in whose midst the connection was closed."""
+"""The result of a greeting during which the connection closed."""
 _NO_LINK = (
     OSError,
     InvalidHandshake,
@@ -85,15 +85,15 @@ _NO_LINK = (
     ConnectionClosed,
     ssl.SSLError,
     TimeoutError,
-    ValueError,  # a host that no resolver can be asked for
+    ValueError,  # a host name that no resolver accepts
 )
 
 Heard = Callable[[Link, Event], None]
-"""Told of what the exchange has no use for: Opened, Closed, addresses, statistics, catalogues."""
+"""Called with what the exchange does not use: Opened, Closed, addresses, statistics, catalogues."""
 
 
 class _Rest:
-    """Between two dials of one address: `seconds`, of which a peer that is heeded asked for the first `asked`."""
+    """The wait between two dials of an address: `seconds`, of which a peer that counts asked for the first `asked`."""
 
     def __init__(self, asked: float, seconds: float) -> None:
         loop = asyncio.get_running_loop()
@@ -103,7 +103,7 @@ class _Rest:
         self._timer = loop.call_later(seconds, self.end)
 
     def shorten(self) -> None:
-        """Rest no longer than the peer asked for."""
+        """Wait no longer than the peer asked for."""
         self.shortened = True
         self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_at(self._asked_until, self.end)
@@ -116,16 +116,16 @@ class _Rest:
 
 
 class Network:
-    """Every connection of one node.
+    """All connections of one node.
 
     Args:
         heard: called with each event that is not about groups.
-        most_links: more are turned away with a word.
-        proxy: what links are dialled through, as the setting of that name says it (proxies.py).
-        at_home: private addresses are no part of the internet that may only have its share.
+        most_links: further ones are refused with a message.
+        proxy: for links, in the form of the setting `proxy` (proxies.py).
+        at_home: private addresses do not count as one network with a limited share.
         most_memory: bytes; see MOST_MEMORY.
-        share: seconds of work for peers in each second.
-        paces: tell peers to send less where they send more than can be taken.
+        share: seconds of work for peers per second.
+        paces: tell peers to send less if they send more than can be handled.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Network:
         self.exchange = exchange
         self._me = me
         self.upload, self.download = Pace(), Pace()
-        """Of the frames of all links."""
+        """Frames of all links."""
         self.heard: Heard = heard or (lambda link, event: None)
         self._most_links = most_links
         self._proxy = proxy
@@ -157,32 +157,34 @@ class Network:
         self._most_memory = most_memory
         self._gate = FairQueue(share)
         self.load = LoadControl(time.monotonic(), time.thread_time()) if paces else None
-        """What peers may send, where that is bounded by what can be taken."""
+        """What peers may send, if that is limited by what can be handled."""
         self._certificate = NO_TLS
         self._tls: ssl.SSLContext | None = None
         self._turns_away = False
         self._rests: dict[Address, _Rest] = {}
-        """Of the links that are kept, those that wait to be dialled again."""
+        """For links to keep: those waiting to be dialled again."""
         self._woke_at = float("-inf")
         """Monotonic seconds."""
         self.pins: dict[str, bytes] = {}
-        """Keys proven first by peers whose address names none, by URL."""
+        """First proven keys of peers whose address names none, by URL."""
         self.lan_pins: dict[str, bytes] = {}
-        """The same of peers on the local network, where an address is somebody else's tomorrow: never kept on disk."""
+        """The same for peers on the local network, whose address may belong to another node tomorrow: never stored
+        on disk."""
         self.partings: dict[Address, Closed] = {}
-        """How the last greeting ended of those that links are kept to and that take none."""
+        """For links to keep without a connection: how the last greeting ended."""
         self.silent: dict[Address, float] = {}
-        """Of those that links are kept to, since when nobody answers there, Unix time."""
+        """For links to keep: since when nobody answers there, Unix time."""
         self.on_fault: Callable[[str, str], None] = lambda host, reason: None
-        """Told of each peer whose link was ended for its faults: its host, and why."""
+        """Called for each peer whose link was ended for its faults: its host, and why."""
         self.proxy_faults: dict[Address, Text] = {}
-        """Of those dialled lately, the ones that the proxy did not connect us to, and why."""
+        """For recently dialled addresses: those to which the proxy did not connect, and why."""
         self.lan_is_open = False
-        """Whether this node shows itself on the local network: who dials it from a private address is of there."""
+        """Whether this node announces itself on the local network, so that peers that dial from a private address
+        are local."""
         self._tag_secret = secrets.token_bytes(32)
         self._working = [self._keep(self._tick()), self._keep(self._gate.run())]
 
-    # -- what is asked of it ---------------------------------------------------------------------------------
+    # -- requests -------------------------------------------------------------------------------------------
 
     @property
     def key(self) -> bytes:
@@ -192,10 +194,10 @@ class Network:
     async def listen(
         self, host: str, port: int, *, tls: ssl.SSLContext | None = None, certificate: bytes = NO_TLS
     ) -> int:
-        """Take connections; returns the port. `certificate`: SHA-256 of the one in `tls`, DER encoded.
+        """Accept connections; returns the port. `certificate`: SHA-256 of the one in `tls`, DER encoded.
 
         Raises:
-            OSError: the port cannot be had.
+            OSError: the port is not available.
         """
         self._certificate, self._tls = certificate, tls
         sockets = await open_door(host, port, self._door)
@@ -215,14 +217,14 @@ class Network:
         return found
 
     async def run(self) -> None:
-        """Return only by raising: what went wrong with the clockwork of all links, or that this was cancelled."""
-        # Not gathered: a gathering that is let go of complains about what its parts were ended by.
+        """Run all links; returns only by raising an error of the central tasks, or when cancelled."""
+        # Not gathered: an abandoned gather logs the exceptions of its parts.
         done, _ = await asyncio.wait(self._working, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             task.result()
 
     def dial(self, address: Address, *, named_by_stranger: bool = False) -> asyncio.Task[None]:
-        """Keep a link to this address, for ever; cancel the task to give it up. `named_by_stranger`: as for `link`."""
+        """Keep a link to this address; cancel the task to end it. `named_by_stranger`: as for `link`."""
         return self._keep(self._keep_link(address, named_by_stranger))
 
     async def link(
@@ -235,17 +237,17 @@ class Network:
         visit: bool = False,
         allows: Allows | None = None,
     ) -> Link | None:
-        """One link from dialling to its end; None where there was no connection. Its `key` says whether it opened.
+        """One link from dialling to its end; None if there was no connection. Its `key` shows whether it opened.
 
         Args:
-            named_by_stranger: dial nothing but hosts on the public internet, whatever their names stand for.
-            on_lan: the address was found on the local network: dialled without a proxy, and whatever certificate is
-                shown is taken. The handshake signs the certificate's hash, so the key that is proven is the key of
-                whoever holds that certificate; whether it is one that we want is known only then.
-            only_greet: say goodbye once the peer has proven its key and answered: it takes ours.
+            named_by_stranger: dial only hosts on the public internet, whatever their names resolve to.
+            on_lan: the address was found on the local network: dialled without a proxy, and any certificate is
+                accepted. The handshake signs the certificate's hash, so the proven key belongs to the holder of that
+                certificate; whether it is one that we want is known only then.
+            only_greet: say goodbye once the peer has proven its key and accepted ours.
             visit: as for Exchange.attach.
-            allows: asked which of the hosts that the address stands for may be dialled; behind a proxy, which looks
-                up names by itself, about the host as it is written.
+            allows: decides which of the address's hosts may be dialled; behind a proxy, which resolves names itself,
+                about the host as written.
         """
         self.proxy_faults.pop(address, None)
         try:
@@ -267,14 +269,14 @@ class Network:
             return None
 
     def proxy_words(self, address: Address) -> Text:
-        """Which proxy leads to this address, to stand behind it in a sentence; empty without one."""
+        """The proxy for this address, as a suffix for a sentence; empty without one."""
         proxy = proxy_of(self._proxy, address)
         if proxy is None:
             return ""
         return sentence(" (through the proxy {proxy}, from {source})", proxy=proxy.shown, source=proxy.source)
 
     def waiting(self, link: Link) -> int:
-        """Bytes of a link that wait in this process, to be sent or to be looked at."""
+        """Bytes of a link that wait in this process, to be sent or handled."""
         wire = self._wires.get(link)
         return wire.memory if wire is not None else 0
 
@@ -284,18 +286,18 @@ class Network:
         self._flush_all()
 
     async def in_turn(self, part: bytes, work: Callable[[], None]) -> None:
-        """Do something for a peer that comes over no link, when it is its turn among those that do."""
+        """Do something for a peer without a link, when it is its turn."""
         await self._gate.turn(part, asyncio.Event().wait, is_new=False)
         began = time.thread_time()
         work()
         self._gate.spent(time.thread_time() - began)
 
     def renew_certificate(self, certificate: Path, key: Path) -> None:
-        """Show newcomers what is in these files now; links that are open stay. Who shakes hands in this moment may
-        have to come again.
+        """Use the current content of these files for new connections; open links stay. A handshake in progress may have
+        to be repeated.
 
         Raises:
-            UsageError: the files cannot be used; what was shown before stays.
+            UsageError: the files cannot be used; the previous certificate stays.
         """
         _, proven = server_context(certificate, key)
         if self._tls is not None:
@@ -303,12 +305,12 @@ class Network:
             self._certificate = proven
 
     def turn_away(self) -> None:
-        """Take no more links; those that are open stay."""
+        """Accept no more links; open ones stay."""
         self._turns_away = True
 
     def dial_anew(self) -> None:
-        """Every link is dead: the computer slept, and sockets do not know it. Have them made again at once, but for
-        those whose peers asked to be left alone for longer."""
+        """All links are dead because the computer slept, which sockets do not notice. Reconnect at once, except to
+        peers that asked for a longer wait."""
         for wire in self._wires.values():
             wire.cut_off()
         self._woke_at = time.monotonic()
@@ -316,13 +318,13 @@ class Network:
             rest.shorten()
 
     def dial_now(self, address: Address) -> None:
-        """A person asks for this address: where a link to it is kept, try again, whatever its peer said last."""
+        """A person asks for this address: if a link to it is kept, try again, whatever its peer last said."""
         self.partings.pop(address, None)
         if rest := self._rests.get(address):
             rest.end()
 
     async def close(self) -> None:
-        """Say goodbye to everyone and end every task."""
+        """Say goodbye to all and end every task."""
         for link in list(self._wires):
             link.goodbye = link.session.close("going away")
             self._flush(link)
@@ -363,12 +365,12 @@ class Network:
                 self.silent.setdefault(address, time.time())
             else:
                 self.silent.pop(address, None)
-            # Only whoever has the key that we want may send us away for long.
+            # Only the holder of the key that we want may send us away for long.
             heeded = link is not None and link.key and goodbye is not None and goodbye.by_peer
             wait = min(_LONGEST_ABSENCE, goodbye.retry_after) if heeded and goodbye else 0.0
             if time.monotonic() - began > _LASTING or began < self._woke_at:
                 delay = _FIRST_DELAY
-            # Full jitter: a relay that comes back is not met by all of its peers in one second.
+            # Full jitter: a relay that returns is not dialled by all its peers within one second.
             rest = self._rests[address] = _Rest(wait, max(wait, SystemRandom().uniform(0, delay)))
             try:
                 await rest.over
@@ -381,7 +383,7 @@ class Network:
         assert isinstance(connection, BoundedServer)
         for read in (connection.request, connection.response):
             if read is not None:
-                read.headers.clear()  # nobody asks for them again: 3 KiB of each link
+                read.headers.clear()  # not needed any more: 3 KiB per link
         session = self._session("server", self._certificate, None)
         host = remote_host(connection)
         part = self._part(host)
@@ -398,18 +400,18 @@ class Network:
         try:
             await self._converse(connection, session, host, part, lan=lan)
         finally:
-            if not was_seen:  # else its socket says when it is closed
+            if not was_seen:  # otherwise its socket reports when it closes
                 self._door.leave(peer)
 
     def _make_room(self, part: bytes) -> bool:
-        """End the youngest link of the part of the internet that has most, where that is not the newcomer's own.
+        """End the youngest link of the network with most links, unless that is the newcomer's own.
 
-        Only of those that were dialled by their peers: whoever fills our places must not choose whom we talk to.
+        Only links that peers dialled: a peer that fills our places must not choose our links.
         """
         inbound = [link for link in self._wires if link.dialled is None and not link.session.is_closed]
         counts = Counter(link.part for link in inbound)
         largest, count = max(counts.items(), key=lambda item: item[1], default=(b"", 0))
-        # With the newcomer its own part would have as many: nothing would be gained, and two parts could swap for ever.
+        # With the newcomer its own network would have as many: nothing gained, and two networks could swap forever.
         if count <= counts[part] + 1:
             return False
         youngest = max((link for link in inbound if link.part == largest), key=lambda link: link.opened)
@@ -441,7 +443,7 @@ class Network:
         only_greet: bool = False,
         visit: bool = False,
     ) -> Link:
-        """Read until either side ends the link; then say what is left to say."""
+        """Read until either side ends the link; then send the rest."""
         read_into(connection, self._tls_buffer)
         link = self.exchange.attach(session, part, dialled, tag=self._tag(part), lan=lan, visit=visit)
         link.host = host
@@ -450,13 +452,13 @@ class Network:
         loop, enough = asyncio.get_running_loop(), None
         try:
             self._flush(link)
-            # Backpressure: until this frame has had its turn nothing more is read. The library's two places fill up,
-            # then TCP's window stops the peer. So no link fills our memory, or makes another one wait.
+            # Backpressure: nothing more is read until this frame had its turn. The library's two places fill up, then
+            # TCP's window stops the peer. So no link fills our memory or delays another one.
             while not session.is_closed:
                 frame = await connection.recv()
                 if not await self._may_come(connection, session, len(frame)):
                     break
-                # A peer that sends more than its pace waits here by itself, without using up a turn.
+                # A peer that exceeds its pace waits here by itself, without using a turn.
                 if overdue := session.overdue(time.monotonic()):
                     delay = asyncio.sleep(min(overdue, _LONGEST_WAIT))
                     if not await done_before(delay, connection.wait_closed()):
@@ -464,7 +466,7 @@ class Network:
                 is_new = not link.key or self.exchange.standing.is_new(link.key, time.time())
                 if not await self._gate.turn(part, connection.wait_closed, is_new=is_new):
                     break
-                # Of this thread's processor time, not of the clock: a busy computer is not the peer's doing.
+                # This thread's processor time, not wall time: a busy computer is not the peer's fault.
                 began = time.thread_time()
                 if isinstance(frame, str):
                     told = self.exchange.charge(link, Reason.NOT_A_MESSAGE, now(), "text")
@@ -472,11 +474,11 @@ class Network:
                     told = self.exchange.receive(link, frame, now())
                 self._tell(link, told)
                 self._gate.spent(time.thread_time() - began)
-                # From now on it is none of the unproven, for whom there are few places.
+                # From now on it does not count among the unproven, which have few places.
                 if session.is_open and dialled is None:
                     self._door.prove(connection.remote_address)
                 if only_greet and session.is_open and enough is None:
-                    # That it proved its key says nothing of ours: only an answer does.
+                    # Its proof does not mean that it accepts our key: only an answer does.
                     session.ping(time.monotonic())
                     enough = loop.call_later(_ANSWER_SECONDS, self._end_greeting, link, "silent for too long")
                 elif only_greet and session.is_open and session.latency is not None:
@@ -492,7 +494,7 @@ class Network:
             try:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(PARTING_SECONDS):
-                        # The goodbye gets its second; then the writer ends whatever is left.
+                        # The goodbye gets its second; then the writer drops the rest.
                         await wire.drained()
             finally:
                 writer.cancel()
@@ -503,8 +505,8 @@ class Network:
         return link
 
     async def _may_come(self, connection: Connection, session: Session, size: int) -> bool:
-        """Wait until the download limit has room for a frame; False where its connection ended first. What is too
-        long for a handshake is refused as it is: strangers must not use up the room of all."""
+        """Wait until the download limit allows a frame; False if its connection ended first. Frames too long for a
+        handshake are refused unread: strangers must not use up everybody's share."""
         if not self.download.rate or (not session.is_open and size > limits.MAX_HELLO):
             self.download.passed += size
             return True
@@ -535,7 +537,7 @@ class Network:
             self._flush(link)
 
     def _keep_within_memory(self) -> None:
-        """End the links that hold most, until all together hold what they may."""
+        """End the links with the largest queues, until all together are within the limit."""
         held = {link: wire.memory for link, wire in self._wires.items()}
         total = self.exchange.held_bytes + sum(held.values())
         for link in sorted(held, key=held.__getitem__, reverse=True):
@@ -547,7 +549,7 @@ class Network:
 
     async def _tick(self) -> None:
         while True:
-            # How late the loop wakes up says how busy it is (LoadControl.look).
+            # How late the loop wakes up shows how busy it is (LoadControl.look).
             due = time.monotonic() + TICK_SECONDS
             await asyncio.sleep(TICK_SECONDS)
             self._keep_up(time.monotonic(), due)
@@ -559,8 +561,8 @@ class Network:
                     wire.end_soon()
 
     def _keep_up(self, at: float, due: float) -> None:
-        """Where peers send more than can be taken, or could send more than they may, tell them. `due`: when this was
-        to be looked at."""
+        """If peers send more than can be handled, or could send more than they may, tell them. `due`: when this
+        check was planned."""
         if self.load is None:
             return
         links = self.exchange.links
@@ -574,11 +576,11 @@ class Network:
                 link.session.pace(self.load.ms_per_group, self.load.together, at)
 
     def _part(self, host: str) -> bytes:
-        """Our name for the part of the internet that the peer is in."""
+        """Our own name of the peer's network."""
         return hmac.digest(self._tag_secret, part_of_internet(host), "sha256")[:8]
 
     def _tag(self, part: bytes) -> bytes:
-        """What others are told of it today."""
+        """The name that others get for it today."""
         day = int(time.time() // 86400).to_bytes(4, "big")
         return hmac.digest(self._tag_secret, day + part, "sha256")[:8]
 
@@ -590,12 +592,12 @@ class Network:
 
 
 def now() -> Now:
-    """This instant, for the exchange."""
+    """The current moment, for the exchange."""
     return Now(time.monotonic(), time.time())
 
 
 def _refuse_browsers(connection: ServerConnection, request: Request) -> Response | None:
-    """Only web pages send an Origin, and no page has any business here."""
+    """Only web pages send an Origin, and none may connect here."""
     if "Origin" in request.headers:
         return connection.respond(http.HTTPStatus.FORBIDDEN, "This port is for SAPO peers.\n")
     return None

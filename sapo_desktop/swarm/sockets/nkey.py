@@ -1,8 +1,7 @@
-"""nkeys: how NATS writes Ed25519 keys, and how a client proves that it holds one.
+"""nkeys: NATS's format of Ed25519 keys, and a client's proof that it has one.
 
-A seed is base32 over two bytes that say what it is for, 32 secret bytes, and a CRC-16 (XMODEM, little endian); a public
-key the same with one byte before it. A relay's nkey is one of its own: never the key that signs groups, for NATS
-chooses what is signed.
+A seed is base32 over two bytes of type, 32 secret bytes, and a CRC-16 (XMODEM, little endian); a public key is the same
+with one type byte. A relay's nkey is separate from the key that signs groups, because NATS chooses what is signed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _SEED_BYTES = 2 + 32 + 2
 
 
 class UserKey:
-    """A user's nkey. ValueError: the text is not the seed of one."""
+    """A user's nkey. Raises ValueError for any other text."""
 
     def __init__(self, seed: str) -> None:
         try:
@@ -35,12 +34,12 @@ class UserKey:
 
     @property
     def public(self) -> str:
-        """As it stands in the configuration of NATS: U and 55 further signs."""
+        """As in NATS's configuration: U and 55 further characters."""
         raw = bytes([_USER]) + bytes(self._key.verify_key)
         return base64.b32encode(raw + _crc(raw)).decode().rstrip("=")
 
     def sign(self, nonce: str) -> bytes:
-        """What the server asks for, in base64."""
+        """The signature that the server asks for, in base64."""
         return base64.b64encode(self._key.sign(nonce.encode()).signature)
 
 

@@ -1,6 +1,6 @@
-"""One connection's way out, and what keeps it from costing more than it may.
+"""One connection's outgoing side, and limits on what it can cost.
 
-Frames leave in order, as fast as the peer reads, and never very many wait: who does not read is cut off.
+Frames leave in order, as fast as the peer reads, and only a few wait: a peer that does not read is cut off.
 """
 
 from __future__ import annotations
@@ -27,23 +27,24 @@ log = logging.getLogger(__name__)
 
 CUT_OFF_BYTES = 4 * limits.SEND_QUEUE
 _TLS_READ = 4 * limits.KIB
-"""asyncio has 256 KiB ready for each TLS connection, whatever comes: of a relay's 2,000 half a gigabyte."""
+"""asyncio allocates 256 KiB for each TLS connection in advance: half a gigabyte for a relay with 2,000."""
 _TLS_WAITING = 16 * limits.KIB
-"""Read and not looked at yet, of a peer that sends faster than it is served; asyncio's own: 256 KiB once more."""
+"""Data that was read and not handled yet, of a peer that sends faster than it is served; asyncio's default is
+another 256 KiB."""
 _OF_A_FRAME = 300
-"""What Python needs for a frame beside its bytes."""
+"""Python's memory per frame besides its bytes."""
 PARTING_SECONDS = ENDING_SECONDS
-"""What is left to be said has so long to get through."""
+"""Time for the last frames to be sent."""
 
 
 class BoundedServer(BoundedConnection, ServerConnection):
-    """What a peer dialled."""
+    """A connection dialled by a peer."""
 
     most_unsent = CUT_OFF_BYTES
 
 
 class BoundedClient(BoundedConnection, ClientConnection):
-    """What we dialled."""
+    """A connection that we dialled."""
 
     most_unsent = CUT_OFF_BYTES
 
@@ -52,18 +53,18 @@ Connection: TypeAlias = BoundedServer | BoundedClient
 
 
 class Wire:
-    """The way out of one connection: frames in order, as fast as the peer reads, never very many."""
+    """The outgoing side of one connection: frames in order, as fast as the peer reads, only a few at a time."""
 
     def __init__(self, connection: Connection, session: Session, pace: Pace) -> None:
         self._connection = connection
         self._pace = pace
         self._session = session
-        # No deque and no Event, which has one: each takes 600 bytes, and a relay has 2,000 wires.
+        # No deque and no Event, which contains one: each takes 600 bytes, and a relay has 2,000 wires.
         self._frames: list[bytes] = []
         self._asleep: asyncio.Future[None] | None = None
         """While there is nothing to send."""
         self._drained: asyncio.Event | None = None
-        """Where somebody waits until everything is sent."""
+        """Set while somebody waits until everything is sent."""
         self._is_over = False
         self._ending: asyncio.TimerHandle | None = None
 
@@ -71,7 +72,7 @@ class Wire:
         if self._connection.transport.is_closing():
             return
         self._frames.extend(frames)
-        # The session refuses new groups while this is high, so only answers that were asked for can get here.
+        # The session refuses new groups while this is high, so only requested answers can get here.
         self._session.backlog = sum(map(len, self._frames))
         if self._session.backlog > CUT_OFF_BYTES:
             log.info("A peer does not read what it is sent: cut off.")
@@ -80,7 +81,7 @@ class Wire:
             self._asleep.set_result(None)
 
     async def write(self) -> None:
-        """Send what is put, until cancelled or the connection ends."""
+        """Send the queued frames, until cancelled or the connection ends."""
         loop = asyncio.get_running_loop()
         with contextlib.suppress(ConnectionClosed):
             while True:
@@ -90,7 +91,7 @@ class Wire:
                         break  # it was cut off
                     # Returns when the library's buffer is below its limit; until then the frame counts as backlog.
                     await self._connection.send(self._frames[0])
-                    if self._frames:  # else it was cut off
+                    if self._frames:  # otherwise it was cut off
                         self._frames.pop(0)
                     self._session.backlog = sum(map(len, self._frames))
                 self._tell_drained()
@@ -101,7 +102,7 @@ class Wire:
 
     @property
     def memory(self) -> int:
-        """Bytes that wait in this process on either way."""
+        """Bytes that wait in this process in either direction."""
         connection = self._connection
         arrived = connection.recv_messages.frames.queue
         received = connection.held + len(connection.protocol.reader.buffer)
@@ -109,7 +110,7 @@ class Wire:
         return self._session.waiting + connection.transport.get_write_buffer_size() + received
 
     def cut_off(self) -> None:
-        """End the connection at once, with whatever waits for it."""
+        """End the connection at once, and drop everything that waits for it."""
         self._frames.clear()
         self._session.backlog = 0
         self._tell_drained()
@@ -126,14 +127,14 @@ class Wire:
             self._drained.set()
 
     def end_soon(self) -> None:
-        """Close the connection once, after the goodbye had its second to get through."""
+        """Close the connection once, a second after the goodbye."""
         if self._ending is None:
             loop = asyncio.get_running_loop()
             self._ending = loop.call_later(PARTING_SECONDS, self.cut_off)
 
 
 def options() -> dict[str, Any]:
-    """What both ends ask of the library: nothing that a peer could make expensive. PINGs are the session's."""
+    """Options of the library for both ends, so that peers cannot cause high costs. The session sends PINGs."""
     return {
         "subprotocols": [SUBPROTOCOL],
         "compression": None,
@@ -148,19 +149,19 @@ def options() -> dict[str, Any]:
 
 
 def read_tls_in_small_parts() -> None:
-    """From now on TLS connections of this process, made by asyncio, have little to read into, and little that waits
-    for whoever reads. asyncio has no public way to say so."""
+    """From now on asyncio's TLS connections in this process get small read buffers and small queues. asyncio has no
+    public option for this."""
     SSLProtocol.max_size = _TLS_READ
     constants.FLOW_CONTROL_HIGH_WATER_SSL_READ = _TLS_WAITING // limits.KIB  # type: ignore[misc]
 
 
 def tls_buffer() -> bytearray:
-    """What the connections of one event loop can read into, all of them."""
+    """The read buffer shared by all connections of one event loop."""
     return bytearray(_TLS_READ)
 
 
 def read_into(connection: Connection, shared: bytearray) -> None:
-    """Have this connection read into `shared`, in place of 4 KiB of its own: a loop hands what it read to TLS before it
+    """Make this connection read into `shared` instead of its own 4 KiB: a loop passes what it read to TLS before it
     reads anything else."""
     protocol = getattr(connection.transport, "_ssl_protocol", None)
     if isinstance(protocol, SSLProtocol):
@@ -168,19 +169,19 @@ def read_into(connection: Connection, shared: bytearray) -> None:
 
 
 def tls_times(tls: ssl.SSLContext | None) -> dict[str, Any]:
-    """How long a half-sent TLS handshake, and a goodbye of TLS that is not answered, may take."""
+    """Time limits of a half-finished TLS handshake, and of an unanswered TLS goodbye."""
     if tls is None:
         return {}
     return {"ssl_handshake_timeout": limits.HANDSHAKE_SECONDS, "ssl_shutdown_timeout": PARTING_SECONDS}
 
 
 def remote_host(connection: Connection) -> str:
-    """The peer's IP address, as the socket has it; empty where it is gone."""
+    """The peer's IP address according to the socket; empty if it is closed."""
     return str(connection.remote_address[0]) if connection.remote_address else ""
 
 
 def _quiet() -> logging.Logger:
-    """The library's own messages hold addresses; logs must not."""
+    """The library's own messages contain addresses; logs must not."""
     logger = logging.getLogger("websockets.swarm")
     logger.setLevel(logging.CRITICAL + 1)
     return logger

@@ -1,1 +1,1 @@
-"""What is known of identities, by what they did: standing, admission, measured reward."""
+"""What is known about identities from their actions: standing, admission, measured reward."""

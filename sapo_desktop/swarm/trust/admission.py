@@ -1,11 +1,10 @@
 """Private swarms: an admission key signs the keys of the members.
 
-The swarm's network id follows from the public half of its admission key, so whoever knows that key knows the swarm. It
-is no secret and admits nobody. What a member shows, its *admission*, is the time at which it ends and a signature over
-that and the member's key; it is no secret either, as it serves only who holds the member's own key.
+The swarm's network id follows from the public half of its admission key, so knowing that key means knowing the swarm.
+It is not secret and admits nobody. A member's *admission* is an expiry time and a signature over that and the member's
+key. It is not secret either, because it is only useful with the member's own secret key.
 
-Left out: calling an admission back. One with an end runs out by itself; a swarm that has to be rid of a member at once
-is founded anew.
+Left out: revoking an admission. One with an end expires by itself; to remove a member at once, found a new swarm.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ NO_END = 0
 _END_BYTES = 8
 ADMISSION_BYTES = _END_BYTES + SIGNATURE_BYTES
 _MOST_KNOWN = 4096
-"""Members whose signature was checked already: a swarm has few, and each of their groups is looked at."""
+"""Members whose signature was verified: a swarm has few, and each of their groups is checked."""
 
 
 def network_of(swarm: bytes) -> bytes:
@@ -38,7 +37,7 @@ def admit(admission_key: Signer, member: bytes, ends: int = NO_END) -> bytes:
 
 
 class Members:
-    """Tells who belongs to one private swarm. `swarm`: the public half of its admission key, 32 bytes."""
+    """Decides who belongs to one private swarm. `swarm`: the public half of its admission key, 32 bytes."""
 
     def __init__(self, swarm: bytes) -> None:
         self.swarm = swarm
@@ -46,7 +45,7 @@ class Members:
         self._known: OrderedDict[bytes, None] = OrderedDict()
 
     def check(self, member: bytes, admission: bytes, unix_time: float) -> float:
-        """When the admission of the member with this key ends: Unix time in seconds, infinity where it does not.
+        """The Unix time at which this member's admission ends, infinity if never.
 
         Raises:
             Refused: NOT_ADMITTED; there is none, it has ended by then, or it is not for this key in this swarm.

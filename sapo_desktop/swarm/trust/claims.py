@@ -1,7 +1,6 @@
-"""What nodes say of themselves: round, reward, and how often they used the other's groups. Shown, and used for nothing.
+"""What nodes say about themselves: round, reward, and how often they used the other's groups. Shown, never used.
 
-Told once a minute to each linked peer, by a node that shares; heard from whoever sends it. A claim is for one peer, on
-one link, and is never passed on.
+A sharing node sends it once a minute to each linked peer. A claim is for one peer on one link, and is never passed on.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from sapo_desktop.swarm.trust.admission import Members
 
 @dataclass(frozen=True)
 class About:
-    """What a node says of itself to everybody."""
+    """What a node says about itself to everybody."""
 
     round: int = 0
     reward: float = 0.0
@@ -32,7 +31,7 @@ class About:
 def tell(
     links: Iterable[Link], exchange: Exchange, signer: Signer, network: bytes, admission: bytes, about: About, at: Now
 ) -> None:
-    """Tell every peer to which it is time."""
+    """Send it to every peer for which it is due."""
     for link in links:
         if not link.session.is_open or at.monotonic < link.claim_due:
             continue
@@ -51,7 +50,8 @@ def tell(
 
 
 def hear(link: Link, envelope: bytes, network: bytes, members: Members | None) -> Reason | None:
-    """Take in a peer's claim; why it is refused, or None. Its numbers may be anything: they are only shown."""
+    """Store a peer's claim; returns why it is refused, or None. Its numbers may be anything, because they are only
+    shown."""
     try:
         body = open_envelope(envelope, StatsBody, network, members).body
     except Refused as refused:

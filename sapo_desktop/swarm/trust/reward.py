@@ -1,10 +1,10 @@
-"""What the swarm's answers are worth, measured from our own marks: claims of peers do not enter.
+"""How well the swarm answers, measured by our own scores; claims of peers do not count.
 
-Per task: the mean of each identity over all its groups that we marked, before any filter; then the weighted median over
-identities, where the identities of one tag together weigh no more than a few, and those behind one relay no more than
-all others. The swarm's reward is the mean of the tasks' medians, with a bootstrap interval over identities. Identities
-that are always right, or always wrong, move a median no further than the honest percentiles allow; best-of-n and
-answer keys it cannot exclude.
+Per task: the mean of each identity over all its groups that we scored, before any filter; then the weighted median over
+identities. The identities of one tag together weigh no more than a few, and those behind one relay no more than all
+others. The swarm's reward is the mean of the tasks' medians, with a bootstrap interval over identities. Identities that
+are always right, or always wrong, move a median no further than the honest percentiles allow. Best-of-n and answer keys
+cannot be excluded.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from typing import NamedTuple
 from sapo_desktop.core.records import SwarmReward
 
 TAG_WEIGHT = 4.0
-"""The most that the identities under one tag weigh together."""
+"""The maximum total weight of the identities under one tag."""
 RELAY_SHARE = 0.5
-"""The most that the identities behind one relay weigh, of all, where there are others."""
+"""The maximum share of the total weight behind one relay, if there are others."""
 WINDOW_SECONDS = 2 * 3600.0
 _GROUPS_PER_IDENTITY = 16
 _MOST_IDENTITIES = 2000
-"""Per task; the longest silent go first."""
+"""Per task; those silent for longest are dropped first."""
 _RESAMPLES = 200
 _FEW = 32
-"""Up to so many identities their groups are resampled too; with more of them it changes little and costs much."""
+"""Up to this number of identities, their groups are resampled too; with more, that changes little and costs much."""
 
 
 class Origin(NamedTuple):
-    """Whom a group is from and what it came by."""
+    """A group's author and path."""
 
     author: bytes
     relay: bytes
@@ -58,15 +58,15 @@ class Weighted(NamedTuple):
 
 
 class RewardMeter:
-    """Marks of external groups, by task and identity."""
+    """Scores of external groups, by task and identity."""
 
     def __init__(self) -> None:
         self._seen: defaultdict[str, OrderedDict[bytes, list[_Seen]]] = defaultdict(OrderedDict)
         self.revision = 0
-        """Grows with every group that is taken in."""
+        """Grows with every recorded group."""
 
     def observe(self, task: str, origin: Origin, solved: Sequence[float], now: float) -> None:
-        """Take in our marks of one group, 1 for each solved answer, whether or not it is then trained on."""
+        """Record our scores of one group, 1 for each solved answer, whether or not it is trained on."""
         if not solved:
             return
         self.revision += 1
@@ -79,18 +79,18 @@ class RewardMeter:
             identities.popitem(last=False)
 
     def heard(self, tasks: Collection[str]) -> Heard:
-        """What was marked of these tasks so far; another thread may have it."""
+        """The scores of these tasks so far, as a snapshot for another thread."""
         return Heard({task: list(self._seen[task].items()) for task in sorted(tasks) if task in self._seen})
 
 
 class Heard:
-    """Marks of external groups as they stood once, by task."""
+    """A snapshot of the scores of external groups, by task."""
 
     def __init__(self, groups: Mapping[str, Sequence[tuple[bytes, list[_Seen]]]]) -> None:
         self._groups = groups
 
     def estimate(self, now: float, seed: int) -> SwarmReward | None:
-        """The share of these tasks that peers solve, equally weighted; None where nothing of them was marked lately.
+        """The share of these tasks that peers solve, equally weighted; None if none was scored recently.
 
         `seed`: of the bootstrap.
         """
@@ -112,7 +112,7 @@ class Heard:
         )
 
     def _sample(self, task: str, now: float) -> list[_Identity]:
-        """The latest origin and the marks of every identity heard of within the window."""
+        """The latest origin and the scores of every identity heard within the window."""
         sample = []
         for _, groups in self._groups[task]:
             recent = [group for group in groups if now - group.time <= WINDOW_SECONDS]
@@ -122,7 +122,7 @@ class Heard:
 
 
 def weigh(sample: Sequence[tuple[Origin, float]]) -> list[Weighted]:
-    """Weights of the identities of a sample: 1 each, capped per tag and then per relay."""
+    """Weights of a sample's identities: 1 each, capped per tag and then per relay."""
     of_tag = Counter((origin.relay, origin.tag) for origin, _ in sample)
     weights = [min(1.0, TAG_WEIGHT / of_tag[origin.relay, origin.tag]) for origin, _ in sample]
     of_relay: defaultdict[bytes, float] = defaultdict(float)
@@ -158,7 +158,8 @@ def _median_of(sample: Sequence[_Identity]) -> float:
 
 
 def _resampled(sample: Sequence[_Identity], rng: Random) -> list[_Identity]:
-    """Identities drawn with replacement; of few also their groups, for one peer alone is not known exactly."""
+    """Identities drawn with replacement; if there are few, also their groups, since the score of a single peer is
+    uncertain, too."""
     drawn = rng.choices(sample, k=len(sample))
     if len(sample) > _FEW:
         return drawn

@@ -1,7 +1,8 @@
 """A change of keys that peers can follow: the old key signs the new one.
 
-To whoever is told within a day both have one quota and one record of faults, and the old one's history is the new
-one's. It is shown in HELLO, so a new key tells only its links whose it was; who wants no tie makes a new identity.
+For peers that learn of it within a day, both keys share one quota and one record of faults, and the new one inherits
+the history. It is part of HELLO, so only linked peers learn which key the new one replaces. For a fresh start without a
+connection, create a new identity.
 """
 
 from __future__ import annotations
@@ -15,25 +16,25 @@ LASTING = 24 * 3600
 _TIME_BYTES = 8
 ROTATION_BYTES = KEY_BYTES + _TIME_BYTES + SIGNATURE_BYTES
 _MOST_AHEAD = 1200
-"""Seconds by which the signer's clock may be fast."""
+"""Maximum lead of the signer's clock, in seconds."""
 
 
 def rotate(old: Signer, new: bytes, network: bytes, unix_time: float) -> bytes:
-    """What shows that `old` became the key `new` at that time (104 bytes)."""
+    """The proof that `old` became the key `new` at that time (104 bytes)."""
     time = int(unix_time).to_bytes(_TIME_BYTES, "big")
     return old.key + time + old.sign(LABEL, network, new + time)
 
 
 def is_recent(rotation: bytes, unix_time: float) -> bool:
-    """Whether it is still worth showing, by its own time."""
+    """Whether it is still worth sending, by its own time."""
     return len(rotation) == ROTATION_BYTES and 0 <= unix_time - _time_of(rotation) < LASTING
 
 
 def old_key(rotation: bytes, new: bytes, network: bytes, unix_time: float) -> bytes:
-    """The key that became `new`.
+    """The key that `new` replaced.
 
     Raises:
-        Refused: TOO_OLD, TOO_NEW (not of the last day); BAD_SIGNATURE (it says nothing about this key).
+        Refused: TOO_OLD, TOO_NEW (not within the last day); BAD_SIGNATURE (it is not about this key).
     """
     if len(rotation) != ROTATION_BYTES:
         raise Refused(Reason.BAD_SIGNATURE, f"a rotation of {len(rotation)} bytes")

@@ -1,9 +1,9 @@
-"""One key on several links: all of them are served from one quota, and whoever is at the other ends is told.
+"""One key on several links: all share one quota, and the peers at the other ends are informed.
 
-It may be one node that is linked twice (both sides dialled), or an identity that two nodes use: a copied data folder, a
-stolen key. The side that sees the links cannot tell which. So it says how many there are, and the node that is told
-compares: more than it has to that peer itself are somebody else's. A connection that lost its peer stays open for up
-to two minutes; so links count only once something came over them after the youngest was opened.
+It may be one node that is linked twice (both sides dialled), or an identity used by two nodes: a copied data folder, a
+stolen key. The side that sees the links cannot tell which. So it reports how many there are, and the node compares:
+more than its own links to that peer belong to somebody else. A connection that lost its peer stays open for up to two
+minutes, so links count only if they carried something after the youngest was opened.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sapo_desktop.swarm.link import Link, Quota
 
 
 def opened(link: Link, links: Iterable[Link], now: float) -> None:
-    """`link` proved its key: from now on it shares a quota with those that did so before."""
+    """`link` proved its key: from now on it shares a quota with earlier links of that key."""
     twins = _open(link.key, links)
     if len(twins) > 1:
         quota = next((twin.quota for twin in twins if twin.quota is not None), None) or Quota.fresh(now)
@@ -24,14 +24,14 @@ def opened(link: Link, links: Iterable[Link], now: float) -> None:
 
 
 def closed(link: Link, links: Iterable[Link]) -> None:
-    """`link` is gone: one that is left alone has its whole credit again."""
+    """`link` is closed: a single remaining one gets its whole credit back."""
     left = _open(link.key, links)
     if len(left) == 1:
         left[0].quota = None
 
 
 def tell(links: Iterable[Link], now: float) -> None:
-    """Tell every peer whose count of links changed; at the next call those to whom it was not yet time."""
+    """Inform every peer whose count of links changed; peers for which it is too early are informed at a later call."""
     for twins in _by_key(links).values():
         count = _alive(twins)
         for link in twins:
@@ -40,12 +40,12 @@ def tell(links: Iterable[Link], now: float) -> None:
 
 
 def doubled(links: Iterable[Link]) -> int:
-    """Keys that several live links prove."""
+    """Keys proven by several live links."""
     return sum(_alive(twins) > 1 for twins in _by_key(links).values())
 
 
 def seen_elsewhere(links: Iterable[Link]) -> int:
-    """Peers that say they see our own key on more links than we have to them."""
+    """Peers that report our own key on more links than we have to them."""
     return sum(max(link.twins_heard for link in own) > len(own) for own in _by_key(links).values())
 
 

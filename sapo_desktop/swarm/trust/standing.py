@@ -1,8 +1,8 @@
-"""What is known of an identity: how long, how much it sends, how often it broke the rules. Local, never exchanged.
+"""What is known about an identity: its age, how much it sends, how often it broke the rules. Local, never exchanged.
 
-Standing counts well-formedness and rate, never correctness: who is often wrong is not a liar. Identities cost nothing,
-so none is feared for long and none is trusted for being new; the records are bounded, and a flood of fresh identities
-pushes out fresh ones only.
+Standing is about form and rate, never about correctness: frequent mistakes are not lies. Identities are free, so none
+is banned for long and none is trusted at once. The records are bounded, and a flood of new identities only pushes out
+new ones.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from sapo_desktop.core.network.bucket import Bucket
 from sapo_desktop.swarm.protocol.refusals import OF_THE_AUTHOR, Reason, Refused
 
 GROUPS_AT_ONCE, GROUPS_PER_SECOND = 32.0, 1.0
-"""Published by one identity, over all its links together; what we asked others for is ours to bound."""
+"""Published by one identity over all its links; what we requested from others we limit ourselves."""
 _SLACK = GROUPS_AT_ONCE / 4
-"""What was sent in time may be looked at together, as messages wait for their turn."""
+"""Messages sent in time may be handled in bursts, because they wait for their turn."""
 NEW_SECONDS = 24 * 3600.0
 SHUT_OUT_SECONDS = 3600.0
 _MOST_FAULTS, _FAULTS_PER_SECOND = 4.0, 1 / 900
@@ -33,16 +33,16 @@ class _Record:
 
 
 class Standing:
-    """Records by key. `now`: monotonic seconds; `unix_time`: of the day, for what survives a restart."""
+    """Records by key. `now`: monotonic seconds; `unix_time`: for what survives a restart."""
 
     def __init__(self, first_seen: Mapping[bytes, float] | None = None) -> None:
         self._first_seen = dict(first_seen or {})
-        """Of those not heard since the start; the least worth keeping first."""
+        """Of identities not heard since the start; the least valuable first."""
         self._new: OrderedDict[bytes, _Record] = OrderedDict()
         self._known: OrderedDict[bytes, _Record] = OrderedDict()
 
     def admit(self, key: bytes, now: float, unix_time: float, *, published: bool) -> None:
-        """Take note of one group of this identity, which it `published` to us itself or another peer had.
+        """Record one group of this identity, which it `published` to us itself, or which another peer had.
 
         Raises:
             Refused: SHUT_OUT after too many faults, FLOODING above its rate.
@@ -54,12 +54,12 @@ class Standing:
             raise Refused(Reason.FLOODING)
 
     def stood_still(self, since: float, now: float) -> None:
-        """We took nothing since then: what identities could publish meanwhile may come at once."""
+        """We handled nothing since then: what identities could publish meanwhile may arrive at once."""
         for record in (*self._known.values(), *self._new.values()):
             record.groups.make_up(since, now)
 
     def charge(self, key: bytes, reason: Reason, now: float, unix_time: float) -> None:
-        """A signed body of this identity broke the rules. Other reasons are nothing to charge an author with."""
+        """A signed body of this identity broke the rules. Other reasons are not charged to an author."""
         if reason not in OF_THE_AUTHOR:
             return
         record = self._record(key, now, unix_time)
@@ -67,11 +67,11 @@ class Standing:
             record.shut_out_until = now + SHUT_OUT_SECONDS
 
     def join(self, old: bytes, new: bytes, now: float, unix_time: float) -> None:
-        """`old` became `new`: from now on both have one quota, and the history is the new one's alone; else one key
-        could give it to any number of others."""
+        """`old` became `new`: from now on both share one quota, and only the new one has the history; otherwise one
+        key could give it to any number of others."""
         before, after = self._record(old, now, unix_time), self._record(new, now, unix_time)
         after.first_seen, before.first_seen = min(before.first_seen, after.first_seen), unix_time
-        # The emptier of each, or fresh "old" keys would wash faults away.
+        # The lower level of each; otherwise fresh "old" keys would erase faults.
         after.groups = before.groups = min(before.groups, after.groups, key=lambda bucket: bucket.level(now))
         after.faults = before.faults = min(before.faults, after.faults, key=lambda bucket: bucket.level(now))
         after.shut_out_until = before.shut_out_until = max(before.shut_out_until, after.shut_out_until)
@@ -86,8 +86,8 @@ class Standing:
         return record is None or unix_time - record.first_seen < NEW_SECONDS
 
     def first_seen(self, most: int) -> dict[bytes, float]:
-        """What is worth keeping for the next start, at most so many, the worthiest last: the first of those that are
-        new, a fifth of all; those that were not heard since the start; those with a history, the latest active last."""
+        """What to keep for the next start, at most so many, the most valuable last: the earliest of the new ones, a
+        fifth of all; those not heard since the start; those with a history, the latest active last."""
         new = sorted((record.first_seen, key) for key, record in self._new.items())[: most // 5]
         known = [*self._first_seen.items(), *((key, record.first_seen) for key, record in self._known.items())]
         return dict([*((key, since) for since, key in reversed(new)), *known[len(new) - most :]])
