@@ -328,6 +328,8 @@ class Network:
         for link in list(self._wires):
             link.goodbye = link.session.close("going away")
             self._flush(link)
+            # The library waits forever for a peer that began to close and then does not end its connection.
+            self._wires[link].end_soon()
         if self._wires:
             await asyncio.wait(
                 [asyncio.ensure_future(wire.drained()) for wire in self._wires.values()], timeout=PARTING_SECONDS

@@ -118,6 +118,10 @@ class Client:
     async def flush(self) -> None:
         await self._queue.join()
 
+    def end_soon(self) -> None:
+        """End the connection in any case; the library waits forever for a client that began to close and froze."""
+        asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._connection.transport.abort)
+
 
 Handle = Callable[[Client, Request[object]], Awaitable[object]]
 Notify = Callable[[Client, bool], None]
@@ -194,6 +198,8 @@ class ControlServer:
                 task.cancel()
         for connection in self._unproven:
             connection.transport.abort()
+        for client in self._clients:
+            client.end_soon()
         self._server.close()
         await self._server.wait_closed()
         self._server = None

@@ -480,6 +480,29 @@ async def test_who_does_not_read_is_cut_off_and_holds_up_nobody(monkeypatch: pyt
         assert link not in bob.network._wires
 
 
+async def test_a_peer_that_closes_and_stays_keeps_no_network_from_closing() -> None:
+    """It answers our goodbye by the closing handshake, so the library waits for it to end the connection, which it
+    never does."""
+    close = b"\x88\x82" + bytes(4) + (1000).to_bytes(2, "big")
+    node = await Node(1).listen()
+    peers = [await asyncio.open_connection("127.0.0.1", node.port) for _ in range(2)]
+    for reader, writer in peers:
+        writer.write(REQUEST)
+        await reader.readuntil(b"\r\n\r\n")
+    await until(lambda: len(node.network.exchange.links) == 2)
+    (stays, writes), (slow, _) = peers
+    slow._transport.pause_reading()  # type: ignore[attr-defined]
+    *_, link = node.network.exchange.links
+    node.network._wires[link].put([bytes(limits.MAX_FRAME)] * 4)  # so that there is a second between goodbye and end
+    await stays.read(limits.MAX_FRAME)  # its greeting
+    closing = asyncio.create_task(node.network.close())
+    await stays.read(limits.MAX_FRAME)
+    writes.write(close)
+    await asyncio.wait_for(closing, 20)
+    for _, writer in peers:
+        writer.close()
+
+
 async def test_a_link_that_is_ended_while_its_last_words_leave_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """The words leave in the very step in which the task is cancelled: the cancellation must not be lost over that."""
     leaving, left = asyncio.Event(), asyncio.Event()

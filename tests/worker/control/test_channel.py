@@ -16,6 +16,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as ws_connect
 from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.protocol import State
 
 from sapo_desktop.core.errors import ControlError, ModelError, NotRunning, SapoError, UsageError
 from sapo_desktop.core.sentences import sentence
@@ -239,6 +240,23 @@ async def test_who_does_not_read_loses_progress_then_answers_then_its_place(
     await worker.gone.wait()
     assert worker.present == []
     await link.close()
+
+
+async def test_a_window_that_freezes_while_it_closes_keeps_no_worker_from_ending(tmp_path: Path) -> None:
+    async with listening(tmp_path) as worker:
+        link = await open_link(worker.folder.control)
+        await link.send(Attach())
+        await link.send(Call(id=1, request=Pause()))
+        await link.receive()
+        (served,) = worker.server._clients
+        frozen = link._connection
+        frozen.transport.pause_reading()
+        frozen.protocol.send_close(1000)
+        frozen.send_data()
+        while served._connection.state is State.OPEN:
+            await asyncio.sleep(0)
+        await asyncio.wait_for(worker.server.close(), 20)
+        assert worker.present == []
 
 
 # -- the control file -------------------------------------------------------------------------------------------
