@@ -1,1 +1,1 @@
-"""The background process: rounds, checkpoints, history, its host processes and its control channel."""
+"""The background process: rounds, checkpoints, history, host processes and the control channel."""

@@ -1,7 +1,7 @@
-"""Puts a node together from a data folder: what is on disk first, then the model, then the hosts.
+"""Builds a node from a data folder: first what is on disk, then the model, then the hosts.
 
-In this order, so that a damaged checkpoint, another model or a wrong setting is said before seconds are spent on
-loading. The hosts start side by side. Left out: playing rounds (worker/node.py) and the process around it
+In this order, so that a damaged checkpoint, another model or a wrong setting is reported before seconds are spent on
+loading. The hosts start in parallel. Left out: playing rounds (worker/node.py) and the process around it
 (worker/main.py).
 """
 
@@ -62,7 +62,7 @@ Publish = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Assembled:
-    """A node, and its side of the swarm, which has not joined yet."""
+    """A node and its side of the swarm, which has not joined yet."""
 
     node: Node
     side: SwarmSide
@@ -86,14 +86,14 @@ async def assemble(
     on_busy: OnBusy | None = None,
     on_step: OnStep = lambda text: None,
 ) -> Assembled:
-    """A node that is ready for its first round, or for the one after its newest checkpoint.
+    """Build a node that is ready for its first round, or for the one after its newest checkpoint.
 
-    `said`: what reading the settings had to say, or nothing. `before`: the one that it takes the place of, and that was
-    closed: who it is to others, and what a person answered and no round has learned from, goes on. `on_busy`: told
-    where hosts load slowly because the computer is busy; `on_step`: what is done now.
+    `said`: remarks from reading the settings, or nothing. `before`: the closed node that it replaces. Its identity, and
+    a person's answers that no round has learned from, are kept. `on_busy`: called if hosts load slowly because the
+    computer is busy; `on_step`: called with the current step.
 
     Raises:
-        SapoError: the folder, the model or a setting cannot be used; the hosts that were started have ended.
+        SapoError: the folder, the model or a setting cannot be used; started hosts have ended.
     """
     levels = group_levels(parse_tasks(catalogue, still_there(catalogue, settings.tasks)))
     on_step(sentence("reading what was learned before, step 1 of 4"))
@@ -148,7 +148,7 @@ async def assemble(
         await _begin_run(node, _manifest(node, _catalogue_key(catalogue)), resumed=newest.checkpoint is not None)
         if beginning.another_model:
             await _keep_beginning(node, settings.model, beginning)
-        undo.pop_all()  # all went well
+        undo.pop_all()  # success
     instance = bytes.fromhex(node.counters.instance)
     around = Surroundings(
         folder, catalogue, examiner, engine, kept_ids, instance, node.yardstick, handed_over, keeper.patiently
@@ -159,7 +159,7 @@ async def assemble(
 def _with_side(
     node: Node, around: Surroundings, publish: Publish, keeper: Keeper, before: Assembled | None
 ) -> Assembled:
-    """The node with its side of the swarm; what it takes over from the one before it."""
+    """The node with its side of the swarm, and what it inherits from the previous one."""
     identity = before.side.identity if before else None
     if before:
         node.status.human_groups = before.node.status.human_groups
@@ -179,7 +179,7 @@ def _node(
     keeper: Keeper,
     publish: Publish,
 ) -> Node:
-    """The node with that engine, which looks at the memory before each load and says what its way means."""
+    """The node with that engine, which checks the memory before each load and reports its choice."""
     node = Node(
         settings=settings,
         counters=counters,
@@ -195,7 +195,7 @@ def _node(
     choice = engine.plan.choice
     if choice.note:
         node.show.notice("warning", choice.note)
-    if choice.trains or choice.generator == "llama.cpp":  # else a server elsewhere does it all
+    if choice.trains or choice.generator == "llama.cpp":  # otherwise a remote server does everything
         engine.fitting = Fitting(
             lambda: node.settings,
             node.status.shorten_answers,
@@ -206,7 +206,7 @@ def _node(
 
 
 WRITTEN_A_DAY = 10_000_000_000
-"""Bytes that checkpoints may write: 4 TB a year, a tenth of what a small SSD is guaranteed for."""
+"""Maximum bytes of checkpoints per day: 4 TB a year, a tenth of a small SSD's guaranteed endurance."""
 KEPT_CHECKPOINTS = 5
 """Besides base and best: enough to step back over an evening, little enough for a full disk."""
 
@@ -220,18 +220,18 @@ def _keeper(folder: DataFolder) -> Keeper:
 
 @dataclass(frozen=True)
 class _Beginning:
-    """Where training goes on, or begins."""
+    """Where training continues or begins."""
 
     counters: Counters
     checkpoint: Checkpoint | None
-    """What the engine is given; None: the base."""
+    """The engine's initial state; None: the base."""
     another_model: bool = False
     """Whether the newest checkpoint is of another model."""
 
 
 async def _beginning(keeper: Keeper, settings: Settings, newest: Checkpoint | None, model: BaseModel) -> _Beginning:
-    """After the newest checkpoint; with another model than that one's, where this model was left, or at its base.
-    Rounds count on either way: a round's number is used once."""
+    """After the newest checkpoint. If that is of another model, where this model last stopped, or at its base. Round
+    numbers continue in any case: each is used once."""
     if newest is None:
         seed = settings.seed or secrets.randbits(31) or 1
         return _Beginning(Counters(round=0, instance=secrets.token_hex(16), seed=seed, model=model.hash), None)
@@ -247,7 +247,7 @@ async def _beginning(keeper: Keeper, settings: Settings, newest: Checkpoint | No
 
 
 async def _keep_beginning(node: Node, model: str, beginning: _Beginning) -> None:
-    """Make what this model begins with the newest checkpoint, which all goes back to. Raises CheckpointError."""
+    """Make the start of this model the newest checkpoint, to which later steps back go. Raises CheckpointError."""
     await node.keeper.write(node.counters, node.engine)
     node.show.notice(
         "info",
@@ -287,7 +287,7 @@ def _manifest(node: Node, catalogue: str) -> RunManifest:
 
 
 async def _begin_run(node: Node, manifest: RunManifest, *, resumed: bool) -> None:
-    """Note the conditions of this run, and say where they differ from those that the checkpoint was made under."""
+    """Record the conditions of this run, and report differences from those of the checkpoint."""
     history = node.keeper.history
     before = await node.keeper.call(history.last_manifest)
     if resumed and before and (changed := differs(before, manifest)):
@@ -295,11 +295,11 @@ async def _begin_run(node: Node, manifest: RunManifest, *, resumed: bool) -> Non
             "info", sentence("Continuing under different conditions than before: {changes}.", changes=[*changed])
         )
     await node.status.begin_run(manifest, node.keeper)
-    node.keeper.latest = await node.keeper.call(history.latest)  # another model's scores are none of this one's
+    node.keeper.latest = await node.keeper.call(history.latest)  # another model's scores do not count for this one
 
 
 def _validation_secret(folder: DataFolder, settings: Settings) -> bytes:
-    """32 bytes that no peer knows. A named seed in silo stands for all of a run, so there it gives them too."""
+    """32 bytes that no peer knows. In silo, a chosen seed determines the whole run, so these follow from it, too."""
     if settings.silo and settings.seed:
         return digest(b"sapo/validation/silo", str(settings.seed).encode("ascii"))
     return folder.secret("validation")

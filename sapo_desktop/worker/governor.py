@@ -1,13 +1,13 @@
-"""Whether a node computes now, how gently, and why: one decision, taken anew whenever something changes.
+"""Whether a node computes now, within which limits, and why: one decision, repeated whenever something changes.
 
-What the user asked for and what else is so go in, with the time; the node's state comes out, with its reason as
-data. Nothing is remembered here and nothing is done: worker/orders.py keeps the wishes and makes the decision true.
+The user's orders, the situation and the time go in; the node's state comes out, with its reason as data. This module
+has no state and no effects: worker/orders.py stores the orders and applies the decision.
 
 ```
-starting ──> working <──> paused        a pause, what holds back (`_held_back`), the end of either
+starting ──> working <──> paused        a pause, an automatic pause (`_held_back`), the end of either
                │  └──finish──> finishing ──round done──> paused    (finish leads there from paused too)
-               └──as many rounds as were ordered──> idle           (where nothing was ordered, too)
-failed: until somebody goes on          stopping: from anywhere, for good
+               └──as many rounds as were ordered──> idle           (also without an order)
+failed: until somebody resumes          stopping: from anywhere, permanently
 ```
 """
 
@@ -44,17 +44,17 @@ from sapo_desktop.core.why import (
 from sapo_desktop.system.presence.watch import Presence
 
 AWAY_MINUTES = 10
-"""Without keyboard and mouse, after which the computer counts as unused: longer than one reads a page."""
+"""Minutes without keyboard and mouse after which the computer counts as unused; longer than reading a page."""
 LEAST_CHARGE = 30
-"""Percent of a battery, below which a node that computes on battery pauses: some is left for its owner."""
+"""Percent of charge below which a node that computes on battery pauses, to leave some for the owner."""
 CARD_SHARE = 50
-"""Percent of a card's memory in other programs' hands, above which the node pauses: a game or a training runs there."""
+"""Percent of a card's memory in use by other programs above which the node pauses: a game or a training is running."""
 COOLER = 5
-"""Degrees below the limit at which a computer that was too hot is not any more."""
+"""Degrees below the limit at which a computer that was too hot counts as cool again."""
 
 
 class NodeState(enum.StrEnum):
-    """An idle node holds the data folder and answers requests, but no rounds are wanted of it."""
+    """An idle node holds the data folder and answers requests, but no rounds are wanted."""
 
     STARTING = "starting"
     IDLE = "idle"
@@ -66,46 +66,46 @@ class NodeState(enum.StrEnum):
 
 
 class Wishes(Record, frozen=True, kw_only=True):
-    """What the user asked for; kept, so that a restart goes on with it."""
+    """The user's orders, stored so that a restart continues with them."""
 
     contribute: bool = False
     """Whether rounds are wanted at all."""
     paused: bool = False
     paused_until: float | None = None
-    """Unix time at which a pause ends by itself; None: until told."""
+    """Unix time at which a pause ends by itself; None: no limit."""
     paused_after_round: int | None = None
-    """The round after which the pause began, where `finish` asked for it."""
+    """The round after which the pause began, if `finish` requested it."""
     finish: bool = False
-    """Play the round in hand, then pause."""
+    """Finish the current round, then pause."""
     anyway_until: float | None = None
-    """Unix time until which to go on whatever holds back."""
+    """Unix time until which everything that holds the node back is ignored."""
     rounds_left: int | None = None
-    """Rounds until nothing is wished any more; None: until told."""
+    """Rounds that remain of the order; None: no limit."""
 
 
 class Situation(Record, frozen=True, kw_only=True):
-    """The wishes, and all else that a decision depends on."""
+    """The wishes, and everything else that a decision depends on."""
 
     wishes: Wishes
     round: int
-    """The round in hand, or the next one."""
+    """The current round, or the next one."""
     rounds_done: int | None = None
-    """The last of the rounds that were ordered, where they all were played."""
+    """The last of the ordered rounds, once all were played."""
     trains: bool = True
     here: Presence = Presence()
-    """As the computer was seen last."""
+    """The computer at the last check."""
     too_hot: bool = False
-    """Whether the decision before this one was that it is too hot: it has to cool down a little then."""
+    """Whether the previous decision was that it is too hot; then it must cool down somewhat."""
     cores: int = 1
-    """That the node may use."""
+    """Cores that the node may use."""
     failed: Failed | None = None
-    """Why the node gave up, until somebody lets it go on."""
+    """Why the node gave up, until a person resumes it."""
     busy: Text = ""
-    """That other programs have the processor, where they do."""
+    """That other programs use the processor, if so."""
     not_kept: NotKept | None = None
-    """Why what was learned cannot be written now."""
+    """Why what was learned cannot be saved now."""
     ends: bool = False
-    """Whether the node ends where `finish` leads to."""
+    """Whether the node ends after `finish`."""
     ending: bool = False
 
 
@@ -116,15 +116,15 @@ class Decision(Record, frozen=True, kw_only=True):
     why: Why
     threads: int
     cores: float = 1.0
-    """Whose time it may use, on average over a moment."""
+    """Average number of cores that it may use."""
     network: bool = True
-    """Whether it may be in the swarm, where the settings say so."""
+    """Whether it may be in the swarm, if the settings say so."""
     upload: int = 0
-    """KB a second that may go to peers, over all links; 0: no limit."""
+    """Limit in KB per second to peers, over all links; 0: no limit."""
     download: int = 0
-    """KB a second that may come from peers, and of a model; 0: no limit."""
+    """Limit in KB per second from peers, and for a download; 0: no limit."""
     held: Why | None = None
-    """What forbids to compute now, whatever was asked for; None: nothing does."""
+    """What forbids computing now, whatever was ordered; None: nothing."""
 
     @property
     def computes(self) -> bool:
@@ -137,7 +137,7 @@ class Decision(Record, frozen=True, kw_only=True):
 
 
 def decide(state: Situation, settings: Settings, now: float) -> Decision:
-    """The decision for this moment, `now` in Unix time. A pause of the user goes before what holds back or works."""
+    """The decision for this moment, `now` in Unix time. The user's pause comes before other reasons."""
     held = state.not_kept or _held_back(state, settings, now)
     node, why = _state(state, held, settings, now)
     bounds = _bounds(settings, state)
@@ -162,8 +162,8 @@ class _Bounds(NamedTuple):
 
 
 def _bounds(settings: Settings, state: Situation) -> _Bounds:
-    """The limits, which may end while nobody uses the computer. That of memory stays, as a model does not shrink when
-    somebody comes back (docs/guest.md)."""
+    """The limits, which may be lifted while nobody uses the computer. The memory limit stays, because a model cannot
+    shrink when somebody returns (docs/guest.md)."""
     if settings.when_in_use == "limits" and _is_away(state.here):
         return _Bounds(state.cores, percent=100, upload=0, download=0)
     return _Bounds(settings.threads, settings.processor_percent, settings.upload_kilobytes, settings.download_kilobytes)
@@ -192,7 +192,7 @@ def _state(state: Situation, held: Why | None, settings: Settings, now: float) -
 
 
 def _held_back(state: Situation, settings: Settings, now: float) -> Why | None:
-    """The first of the user's own conditions that forbids to compute now; what lasts longest first."""
+    """The first of the user's conditions that forbids computing now; the longest-lasting ones come first."""
     here = state.here
     hours = schedule.parse(settings.schedule)
     if not schedule.is_open(hours, now):
@@ -216,7 +216,7 @@ def _held_back(state: Situation, settings: Settings, now: float) -> Why | None:
 
 
 def _is_away(here: Presence) -> bool:
-    """Whether nobody uses the computer, as far as that can be told."""
+    """Whether nobody uses the computer, as far as that is known."""
     return here.idle is not None and here.idle >= 60 * AWAY_MINUTES
 
 

@@ -1,12 +1,12 @@
-"""A guest with manners: sees to it that a node keeps to what the user of its computer allows.
+"""Keeps a node within the limits that the user of its computer set.
 
-Every two seconds it looks at the computer and at the node: the orders are told who is there, for worker/governor.py to
-decide by; memory and disk are kept within their caps, and links are made anew after a sleep. What the node takes is
-shown beside each cap, and its energy added up (Meter).
+Every two seconds it checks the computer and the node. It passes the facts to the orders, for worker/governor.py to
+decide; keeps memory and disk within their limits; and reconnects links after a sleep. It also measures what the node
+uses, for display next to each limit, and adds up its energy (Meter).
 
-Processor time is bounded ten times a second (Throttle): a number of threads is a promise about the next round; this one
-holds at once, on every system, and for all processes of the node together. Who took more than it may is suspended until
-time has made up for it.
+Processor time is limited ten times a second (Throttle). A number of threads only affects the next round, while this
+limit applies at once, on every system, and to all processes of the node together. Processes that exceed it are
+suspended until the average is within it.
 """
 
 from __future__ import annotations
@@ -40,43 +40,43 @@ from sapo_desktop.worker.store.keeper import bytes_in
 log = logging.getLogger("sapo_desktop.worker")
 
 LOOK_SECONDS = 2.0
-"""Between looks; no event tells of it all on every system."""
+"""Interval of the checks; not every system has events for all of this."""
 ASLEEP_SECONDS = 20.0
-"""More than that in the wait for the next look, and the computer slept: its links are dead, whatever their sockets say.
-A clock that was put forward looks the same, and costs a new link."""
+"""If the wait for the next check takes this much longer, the computer slept: its links are dead, whatever their
+sockets say. A clock that was set forward looks the same, and only costs a new link."""
 DISK_SECONDS = 300.0
-"""Between looks at what is on disk."""
+"""Interval of the checks of the disk."""
 KEEP_SECONDS = 60.0
-"""Between writes of what was added up."""
+"""Interval of the writes of totals."""
 OTHERS_SECONDS = 10.0
-"""Over which the share of other programs is measured: less would be a moment's burst."""
+"""Seconds over which other programs' share is measured, so that short bursts do not count."""
 _OTHERS_STEP = 0.1
-"""A share that has changed by less is not said anew."""
+"""Smaller changes of the share are not reported."""
 TICK_SECONDS = 0.1
-"""Between looks, while something may compute."""
+"""Interval of the checks while something may compute."""
 SLACK_SECONDS = 0.2
-"""Of processor time that may be taken ahead, for each core."""
+"""Processor time per core that may be used in advance."""
 
 
 class Taken(NamedTuple):
-    """As of one look."""
+    """The state at one check."""
 
     cpu: Mapping[int, float]
-    """Seconds of processor time of each process since it began."""
+    """Seconds of processor time of each process since its start."""
     memory: int
     sent: int
-    """Bytes to peers so far."""
+    """Total bytes to peers."""
     received: int
     card_memory: int = 0
 
 
 class Meter:
-    """Looks, again and again.
+    """Repeated measurements.
 
     Args:
-        take: a look at the node.
-        keep: told joules that are to be added to what is kept.
-        kept: joules that are kept already.
+        take: measures the node.
+        keep: called with joules to add to the stored total.
+        kept: joules stored so far.
     """
 
     def __init__(
@@ -93,15 +93,15 @@ class Meter:
         self._time = self._kept_at = clock()
         self._unkept = 0.0
         self.cpu = 0.0
-        """Seconds of processor time that the node has used since the first look."""
+        """Seconds of processor time used since the first check."""
         self.now = Usage(joules=kept)
         self.disk = 0
-        """Bytes, as they were counted last."""
+        """Bytes at the last count."""
         self.written = 0
-        """Bytes of checkpoints in a day, as they were counted last."""
+        """Bytes of checkpoints per day at the last count."""
 
     def look(self, settings: Settings) -> Usage:
-        """What was taken since the last look."""
+        """What was used since the last check."""
         now, taken, before = self._clock(), self._take(), self._before
         passed = max(1e-3, now - self._time)
         cpu = sum(max(0.0, spent - before.cpu.get(pid, spent)) for pid, spent in taken.cpu.items())
@@ -126,7 +126,7 @@ class Meter:
         return self.now
 
     def keep(self) -> None:
-        """Have what was added up written."""
+        """Store the totals."""
         whole, self._kept_at = int(self._unkept), self._clock()
         if whole:
             self._unkept -= whole
@@ -134,11 +134,11 @@ class Meter:
 
 
 class Others:
-    """Whether other programs have the processors that the node would compute on: then it waits its turn.
+    """Whether other programs use the processors that the node would use.
 
     Args:
         cpu: seconds of processor time that the node has used so far.
-        look: what the computer's processors did so far.
+        look: the computer's processor counters.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Others:
         self._share: float | None = None
 
     def look(self, cpu: float) -> Text:
-        """What is to be said of it; empty where nothing is. `cpu`: as above."""
+        """The sentence about it; empty if there is none. `cpu`: as above."""
         began, before, used = self._before
         if self._clock() - began >= OTHERS_SECONDS:
             now = self._look()
@@ -168,11 +168,11 @@ class Others:
 
 
 class Throttle:
-    """A bucket of processor time.
+    """A token bucket of processor time.
 
     Args:
-        spent: seconds of processor time that each process of the node (by its id) has used since it began.
-        hold: suspends what computes, or lets it go on.
+        spent: seconds of processor time of each process of the node (by id) since its start.
+        hold: suspends the computing processes, or resumes them.
         clock: monotonic seconds.
     """
 
@@ -185,7 +185,7 @@ class Throttle:
         self._left = 0.0
 
     def look(self, cores: float) -> None:
-        """Count what was used since the last look; at most `cores` seconds of it a second are free."""
+        """Count what was used since the last check; at most `cores` seconds per second are free."""
         now, seen = self._clock(), dict(self._spent())
         passed = now - self._time
         used = sum(max(0.0, spent - self._seen.get(pid, spent)) for pid, spent in seen.items())
@@ -195,21 +195,21 @@ class Throttle:
 
 
 MEMORY_BACK_MINUTES = 15
-"""Of a pause, after which its memory is given back, too: loading again takes seconds."""
+"""Minutes of a pause after which the memory is freed, too; loading again takes seconds."""
 CORE_WATTS = 10.0
-"""Of a computing core, where the processor does not tell its energy: what laptops and desktops of today take."""
+"""Watts per busy core if the processor does not report its energy: typical for today's laptops and desktops."""
 
 
 class Guest:
-    """Sees to it that a node keeps to what its user allows: looks at the computer and at itself, again and again.
+    """Keeps the node within its user's limits by regularly checking the computer and the node.
 
     Args:
         ceiling: the worker's, which outlives the node.
-        renew: has the node put together anew, once its round in hand is done.
-        renew_at_once: the same, and that round is left out.
-        wanted: the settings that are kept; some hold only for the node that takes this one's place.
-        at_rate: has what is downloaded beside the swarm come at so many KB a second.
-        wall: Unix seconds, which go on while the computer sleeps.
+        renew: rebuilds the node after the current round.
+        renew_at_once: rebuilds it now, without that round.
+        wanted: the stored settings; some apply only to the next node.
+        at_rate: limits other downloads to so many KB per second.
+        wall: Unix seconds, which continue while the computer sleeps.
     """
 
     def __init__(
@@ -232,24 +232,24 @@ class Guest:
         self._watch = Watch(lambda: pids_of(assembled))
         lasting = self._node.keeper.lasting
         self._card_memory = 0
-        """Bytes, as of the last look."""
+        """Bytes at the last check."""
         self.meter = Meter(self._take, lasting.took, lasting.joules)
         self._others = Others(self.meter.cpu)
         self._awake, self._told_asleep = Awake(), False
         self._told: dict[str, str] = {}
-        """What was said last of what may go on for long."""
+        """The last reports about lasting conditions."""
         self._counted: tuple[float, float] | None = None
-        """When the disk was looked at, and the cap then."""
+        """When the disk was checked, and the limit at that time."""
         self._newest: Checkpoint | None = None
-        """Up to which it is known what checkpoints wrote."""
+        """The last checkpoint whose size was counted."""
 
     async def begin(self) -> None:
-        """Look once, before the first decision."""
+        """One check before the first decision."""
         self._node.orders.here = await asyncio.to_thread(self._see, self._node.settings)
         await self._keep_to_rates()
 
     async def run(self) -> None:
-        """Look until cancelled."""
+        """Check until cancelled."""
         try:
             while True:
                 await self._look()
@@ -260,25 +260,25 @@ class Guest:
             self._watch.close()
 
     async def before_sleep(self) -> None:
-        """Have everything written that is not on disk yet: the computer is about to sleep."""
+        """Write everything that is not on disk yet, because the computer is about to sleep."""
         self.meter.keep()
         self._node.keeper.lasting.keep()
         await self._node.keep_now()
 
     async def keep_to_share(self) -> None:
-        """Keep the processor time of all processes within what was decided, until cancelled."""
+        """Keep the processor time of all processes within the decided limit, until cancelled."""
         gate = self._node.gate
         while True:
             gate.hold(False)
             await gate.wait()
-            # Anew: what was computed meanwhile for who asked is no debt of the rounds.
+            # Restarted: what was computed for a request meanwhile does not count against the rounds.
             throttle = Throttle(lambda: spent_by(self._assembled), gate.hold, time.monotonic)
             while gate.is_open:
                 throttle.look(gate.cores)
                 await asyncio.sleep(TICK_SECONDS)
 
     async def _until_next_look(self) -> None:
-        """The wait alone is measured: a look may take long by itself, as where a model is put away."""
+        """Only the wait is measured, because a check may take long, for example when a model is unloaded."""
         before = self._wall()
         await asyncio.sleep(LOOK_SECONDS)
         if self._wall() - before > ASLEEP_SECONDS:
@@ -297,13 +297,13 @@ class Guest:
         await self._bound_disk()
 
     async def _keep_to_rates(self) -> None:
-        """Have what was decided of the network hold: when somebody comes back, within the time of a look."""
+        """Apply the decided network limits within one check, for example when somebody returns."""
         decision = self._node.orders.decision
         self._at_rate(decision.download)
         await self._side.obey(decision)
 
     def _see(self, settings: Settings) -> Presence:
-        """What may take its time, for a thread."""
+        """The slow part of a check, for a thread."""
         pids = pids_of(self._assembled)
         self._card_memory = card_memory_of(pids) if pids and self._node.engine.on_card else 0
         return self._watch.look(settings)
@@ -318,7 +318,7 @@ class Guest:
             self._node.show.notice("warning", text)
 
     async def _bound_memory(self) -> None:
-        """Give memory back after a long pause, and where the node holds more than it may."""
+        """Free memory after a long pause, and when the node exceeds its limit."""
         node, held = self._node, self.meter.now.memory
         most = int(node.settings.memory_most * 1e9)
         if await asyncio.to_thread(self._ceiling.follow, most):
@@ -342,12 +342,12 @@ class Guest:
             await self._bound_card_memory()
 
     async def _bound_card_memory(self) -> None:
-        """Within the time of a look of a lowered cap, not after the round in hand, and where PyTorch's own limit does
-        not hold: it knows nothing of what llama.cpp takes, and little of what CUDA does."""
+        """Applies a lower limit within one check instead of after the round, and covers what PyTorch's own limit
+        does not: llama.cpp's memory, and most of CUDA's."""
         node, held, wanted = self._node, self.meter.now.card_memory, self._wanted().card_memory_most
         most, unchanged = int(wanted * 1e9), wanted == node.settings.card_memory_most
-        # PyTorch keeps what it once had, up to its own limit, whatever CUDA and llama.cpp take beside that: a little
-        # above the cap may be how it stays, and a model loaded anew at each look would end in a node that gives up.
+        # PyTorch keeps memory it once had, up to its own limit, whatever CUDA and llama.cpp use besides. A small excess
+        # may therefore be permanent, and reloading at each check would end in a node that gives up.
         if not most or held <= (limit_of(most) if unchanged else most):
             return
         text = sentence(
@@ -357,12 +357,12 @@ class Guest:
         )
         if unchanged:
             await node.shrink(text)
-        else:  # a node that is put together by it is to come anyway, and is fitted to it
+        else:  # a setting that rebuilds the node, which is then fitted to it
             node.show.notice("info", sentence("{reason} The current round is skipped.", reason=text))
             self._renew_at_once()
 
     async def _bound_disk(self) -> None:
-        """Count what is on disk now and then, and delete what can be spared above the cap."""
+        """Occasionally count the disk use, and delete what can be spared above the limit."""
         node, now = self._node, time.monotonic()
         cap, places = node.settings.disk_gigabytes, [self._places, models_folder(node.settings)]
         due = self._counted is None or now - self._counted[0] >= DISK_SECONDS
@@ -388,8 +388,7 @@ class Guest:
         self._tell_once("full", str(cap) if tidied and self.meter.disk > most else "", "warning", text)
 
     async def _tidied(self, most: int, places: Sequence[Path]) -> bool:
-        """Delete what can be spared; False where the disk, which may be full, does not let it: the next count tries
-        again."""
+        """Delete what can be spared; False if the (possibly full) disk refuses: the next count tries again."""
         try:
             self.meter.disk = await self._node.keeper.tidy(most, places)
         except SapoError as error:
@@ -403,7 +402,7 @@ class Guest:
         return True
 
     def _tell_once(self, about: str, reason: Text, level: Level, text: Text) -> None:
-        """Say `text` where `reason`, which is empty where all is well, is another one than at the look before."""
+        """Report `text` if `reason`, which is empty if all is well, differs from the previous check."""
         if reason and str(reason) != self._told.get(about):
             self._node.show.notice(level, text)
         self._told[about] = str(reason)
@@ -415,12 +414,12 @@ class Guest:
 
 
 def memory_of(assembled: Assembled) -> int:
-    """Bytes that the worker and all hosts hold for themselves."""
+    """Private bytes of the worker and all hosts."""
     return sum(map(own_memory, (os.getpid(), *pids_of(assembled))))
 
 
 def pids_of(assembled: Assembled) -> list[int]:
-    """Of every process that computes for a node."""
+    """The ids of all processes that compute for a node."""
     return [host.pid for host in (*assembled.node.hosts, *assembled.side.hosts) if host.pid is not None]
 
 

@@ -1,7 +1,7 @@
-"""Questions that are too long for the model: found when a model is loaded and when tasks are added.
+"""Questions that are too long for the model, found when a model is loaded and when tasks are added.
 
-A question fills the context where it leaves no room for the shortest answer. Rounds leave such a question out
-(learning/round.py); here their owner is told beforehand.
+A question is too long if it leaves no room for the shortest answer. Rounds leave it out (learning/round.py); its owner
+is informed here in advance.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from sapo_desktop.tasks.catalogue import Catalogue, Family
 from sapo_desktop.tasks.service import QuestionRef
 
 CHECKED = 2000
-"""Questions of a family that are cut into tokens at most, the longest first."""
+"""Maximum questions of a family to tokenize, longest first."""
 AMPLE = 1024
-"""Tokens of a context that all questions of the product fit into."""
+"""Tokens of a context that is large enough for all questions of the product."""
 _SEEDS = range(3)
-"""Questions of each of the product's tasks that a small context is tried with."""
+"""Questions of each of the product's tasks to try with a small context."""
 
 
 class Engine(Protocol):
-    """Cuts questions into tokens; worker/hosts/engine.py is the one with a process behind it."""
+    """Tokenizes questions; worker/hosts/engine.py does so with a process."""
 
     loaded: Loaded | None
 
@@ -34,20 +34,20 @@ class Engine(Protocol):
 
 
 class Examiner(Protocol):
-    """Sets questions; worker/hosts/examiner.py is the one with a process behind it."""
+    """Makes questions; worker/hosts/examiner.py does so with a process."""
 
     async def set_questions(self, items: Sequence[QuestionRef]) -> Sequence[Question | None]: ...
 
 
 async def own_too_long(engine: Engine, family: Family) -> list[Text]:
-    """What the owner of this family should know: nothing where all of its questions fit."""
+    """The remark for the owner of this family; None if all of its questions fit."""
     if engine.loaded is None:
         return []
     context = engine.loaded.context
     questions = [row.question for level in family.levels for row in level.rows]
     lengths = {question: len(question.encode()) for question in questions}
     shortest = min(questions, key=lengths.__getitem__)
-    (around,) = (await engine.encode([Prompt(question=shortest)], [])).prompts  # the template, and some more
+    (around,) = (await engine.encode([Prompt(question=shortest)], [])).prompts  # the template and a little more
     # No tokenizer makes more tokens than there are bytes.
     doubtful = [question for question in questions if lengths[question] + len(around) > context - LEAST_ROOM]
     doubtful = sorted(doubtful, key=lengths.__getitem__, reverse=True)[:CHECKED]
@@ -76,8 +76,8 @@ async def own_too_long(engine: Engine, family: Family) -> list[Text]:
 
 
 async def too_long(engine: Engine, examiner: Examiner, catalogue: Catalogue, levels: Levels) -> list[Text]:
-    """What the owner of a node should know whose model was loaded: of own families, and of the product's where the
-    model reads little at once. `levels`: those that are trained on."""
+    """The remarks for a node whose model was loaded: on own families, and on the product's if the model's context is
+    small. `levels`: those that are trained on."""
     said: list[Text] = []
     for name in levels:
         family = catalogue.family(name)

@@ -1,9 +1,8 @@
 """The worker process: `python -m sapo_desktop.worker.main --data DIR`.
 
-It puts a node together (settings, lock, hosts, checkpoints, history, control channel), runs it until it is
-told to end, and takes it apart again. Where settings are changed that a node is put together by, a new one takes its
-place meanwhile. Whatever goes wrong before the channel answers ends as one line on standard error and an exit code;
-after that, as a Stopping event.
+It builds a node (settings, lock, hosts, checkpoints, history, control channel), runs it until it is asked to quit, and
+takes it apart again. If settings that a node is built from change, a new node replaces it. Errors before the channel
+answers become one line on standard error and an exit code; later ones a Stopping event.
 """
 
 from __future__ import annotations
@@ -65,30 +64,30 @@ from sapo_desktop.worker.serving.node import NodeModel
 log = logging.getLogger("sapo_desktop.worker")
 
 OWNER_GRACE = 5.0
-"""Seconds that a window or terminal has to come back before its worker ends with it."""
+"""How long a window or terminal may be away before its worker ends with it."""
 
 _BEFORE_SLEEP_SECONDS = 4.0
-"""For which the computer's sleep is held back at most: logind waits for five."""
+"""Longest time we delay system sleep; logind allows five seconds."""
 _ASK_AGAIN_SECONDS = 60.0
-"""Until logind is asked anew to tell of sleep, where it did not answer, as may be while a computer wakes up."""
+"""Until logind is asked again to announce sleep, if it did not answer, as can happen while a computer wakes up."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line of the process says."""
+    """The command line of the process."""
 
     data: Path
     overrides: dict[str, str]
     rounds: int | None
     begin: Literal["rounds", "as before", "idle"]
-    """Whether rounds begin at once, or where they were wanted when the node last ran; idle: the node waits for
+    """Whether rounds start at once, or if they were running when the node last ended; idle: the node waits for
     requests."""
     started: bool = False
-    """Whether somebody holds our standard input until it has attached (control/parent.py)."""
+    """Whether a starter holds our standard input until it has attached (control/parent.py)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a worker until it is told to end; returns the exit code."""
+    """Run a worker until it is asked to quit; returns the exit code."""
     options = _parse(arguments)
     try:
         return asyncio.run(_work(options))
@@ -129,7 +128,7 @@ async def _work(options: Options) -> int:
         # This process keeps its priority: the hosts that it starts would inherit a lower one and load with it.
         worker = Worker(folder, settings, options)
         losing = asyncio.create_task(held.until_lost())
-        # Without the lock another worker may write to this folder: end, rather than write over it.
+        # Without the lock another worker may write to this folder: end, rather than overwrite it.
         losing.add_done_callback(worker.abandon)
         try:
             async with worker.channel(), bounded_logs(folder.logs):
@@ -142,8 +141,8 @@ async def _work(options: Options) -> int:
 
 
 def _with_login(kept: Settings, folder: DataFolder) -> Settings:
-    """The kept settings, with the start at login as the system has it: an installer may have asked for it, or a person
-    taken it away where the system lists such entries."""
+    """The stored settings, with the system's state of "start at login": an installer may have added the entry, or a
+    person removed it from the system's list."""
     try:
         there = autostart.is_on(folder.root)
     except OSError as error:
@@ -160,7 +159,7 @@ def _with_login(kept: Settings, folder: DataFolder) -> Settings:
 
 
 class Worker:
-    """The parts of one worker and their order of beginning and ending."""
+    """The parts of one worker, and their order of starting and ending."""
 
     def __init__(self, folder: DataFolder, settings: Settings, options: Options) -> None:
         self._folder = folder
@@ -182,22 +181,22 @@ class Worker:
         self._owner_left: starter.Countdown | None = None
         self._orders: Orders | None = None
         self._guest: Guest | None = None
-        """Of the node that plays now."""
+        """Of the current node."""
         self._adopted = False
-        """Whether a client that stays has come: then no owner's end is ours."""
+        """Whether a client with `stay` attached: then the worker does not end with an owner."""
         self._only_served = options.begin == "idle"
-        """Whether it runs for requests alone, and nobody has asked for rounds so far."""
+        """Whether it only serves requests and nobody has asked for rounds so far."""
         self._found = False
-        """Whether a client has come that the worker runs for."""
+        """Whether a client attached that keeps the worker running."""
         self._starting = Starting()
-        """How far it is, while there is no node yet."""
+        """Progress of the start, while there is no node yet."""
         self._began = time.monotonic()
         self._abandoned: SapoError | None = None
         """Why it ends although nobody asked it to."""
 
     @contextlib.asynccontextmanager
     async def channel(self) -> AsyncIterator[None]:
-        """The control channel answers inside, from before the hosts are up until after they are down."""
+        """Inside, the control channel answers, from before the hosts start until after they end."""
         await self._server.start()
         try:
             yield
@@ -205,7 +204,7 @@ class Worker:
             await self._server.close()
 
     def tell_of_end(self, reason: Text) -> None:
-        """The worker before this one did not end by itself."""
+        """The previous worker did not end by itself."""
         text = sentence(
             "The node that ran here last was interrupted: {reason}. It continues from the last checkpoint.",
             reason=reason,
@@ -222,7 +221,7 @@ class Worker:
     async def run(self, said: Text) -> int:
         """Build the node, play rounds, end. Returns the exit code. `said`: as for `assemble`."""
         for name in (signal.SIGTERM, signal.SIGINT):
-            with contextlib.suppress(NotImplementedError):  # Windows
+            with contextlib.suppress(NotImplementedError):  # on Windows
                 asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
         if self._options.started:
             starter.when_let_go(self._let_go)
@@ -241,9 +240,9 @@ class Worker:
                 try:
                     code = await self._serve(assembled, models, ending, replaced)
                 finally:
-                    # Shutdown in this order: the sleep hook, the node with its last checkpoint, looks and downloads.
-                    # The channel closes last (`_work`), so that clients hear of the end.
-                    self._guest = None  # a sleep from here on finds its node closed; closing writes what is to be
+                    # Shutdown in this order: the sleep hook, the node with its last checkpoint, update checks and
+                    # downloads. The channel closes last (`_work`), so that clients learn of the end.
+                    self._guest = None  # a sleep from here on finds its node closed; closing writes everything
                     await assembled.close()
                 if code is not None:
                     return code
@@ -258,9 +257,9 @@ class Worker:
     async def _build(
         self, ending: asyncio.Task[bool], said: Text, replaced: Assembled | None
     ) -> Assembled | BaseException | None:
-        """A node by the settings, or what keeps it from being built; None where the worker is to end meanwhile. Where
-        another was replaced, which is closed, and the new settings cannot be used, those that it ran by are kept and
-        used again."""
+        """A node for the settings, or the error that prevents it; None if the worker should end meanwhile. If the
+        node replaces a closed one and the new settings are unusable, the previous settings are stored and used
+        again."""
         building = asyncio.create_task(self._assemble(said, replaced))
         await asyncio.wait({building, ending}, return_when=asyncio.FIRST_COMPLETED)
         if not building.done():
@@ -280,7 +279,7 @@ class Worker:
 
     async def _assemble(self, said: Text, replaced: Assembled | None) -> Assembled:
         self._renewal.begins()
-        # Before any host, so that the system counts all that they take.
+        # Before any host, so that the system counts all their memory.
         await asyncio.to_thread(self._ceiling.follow, int(self._settings.memory_most * 1e9))
         self._catalogue = await asyncio.to_thread(load_tasks, self._folder.tasks)
         return await assemble(
@@ -297,14 +296,14 @@ class Worker:
     async def _serve(
         self, assembled: Assembled, models: ModelRequests, ending: asyncio.Task[bool], replaced: Assembled | None
     ) -> int | None:
-        """Play rounds and answer requests. Returns the exit code; None where a new node is to take this one's place."""
+        """Play rounds and answer requests. Returns the exit code; None if a new node should replace this one."""
         node = assembled.node
         guest = self._guest = Guest(
             assembled,
             self._folder,
             self._ceiling,
-            self._renewal.ask_whatever_settings_say,  # processes are to begin under a limit
-            lambda: self._renewal.ask(When.NOW),  # it holds more than its user allows by now, and the next will not
+            self._renewal.ask_whatever_settings_say,  # new processes must start under a limit
+            lambda: self._renewal.ask(When.NOW),  # the node exceeds its user's limit now, and the next one will not
             lambda: self._settings,
             models.at_rate,
         )
@@ -313,7 +312,7 @@ class Worker:
             node.orders.take_over(replaced.node.orders)
         else:
             self._begin(node.orders)
-        await assembled.side.follow(self._settings)  # first: a node that joins is not to be shown as one in silo
+        await assembled.side.follow(self._settings)  # first: a joining node must not be shown as one in silo
         self._orders = node.orders
         self._open(self._requests(assembled, models, guest))
         self._take_up()
@@ -323,16 +322,16 @@ class Worker:
         keeping = asyncio.create_task(guest.keep_to_share())
         renewing = asyncio.create_task(self._renewal.until_due(recovery, node.gate))
         working = {playing, watching, keeping}
-        # The first decides: an end that was asked for, another node that is wanted, or a bug in one of the three.
+        # The first one decides: a requested end, another node, or a bug in one of the three.
         await asyncio.wait({*working, ending, renewing}, return_when=asyncio.FIRST_COMPLETED)
         failure = next((task.exception() for task in working if task.done()), None)
         if failure is None and ending.done():
             node.orders.stop()
-        # Cancelled, then waited for: a round that is cut off still gives its host the time to stop.
+        # Cancelled, then awaited: a cancelled round still gives its host time to stop.
         for task in (*working, renewing):
             task.cancel()
         await asyncio.wait({*working, renewing})
-        # The throttle may have suspended the hosts in the middle of its tick; a stopped process cannot save.
+        # The throttle may have suspended the hosts; a suspended process cannot save.
         node.gate.hold(False)
         if failure is not None or ending.done():
             return self._stopped(failure)
@@ -340,9 +339,9 @@ class Worker:
         return None
 
     async def _close_for_renewal(self, requests: Requests) -> None:
-        """From now on requests wait for the next node, which holds what those under way change."""
+        """From now on requests wait for the next node, which includes the results of running ones."""
         self._orders = self._guest = None
-        # A fresh future: requests that come from now on wait for the next node (`_handle` shields it).
+        # A new future: requests that come from now on wait for the next node (`_handle` shields it).
         self._ready = asyncio.get_running_loop().create_future()
         self._starting = Starting()
         self._publish(self._state_of_start())
@@ -350,14 +349,14 @@ class Worker:
         self._renewal.done()
 
     def _follow(self, wanted: Settings, at_once: bool) -> None:
-        """These settings are kept: a node of them is put together where this one does not hold them all."""
+        """These settings are stored: if the node cannot use all of them, one is built for them."""
         before = self._in_force()
         self._settings = wanted
         self._local.follow(wanted)
         self._renewal.settings_are(others=needs_renewal(before, wanted), at_once=at_once)
 
     def _go_back_to(self, settings: Settings) -> None:
-        """Keep these again, as far as a node is put together by them."""
+        """Restore these stored settings, as far as a node is built from them."""
         keys = NEEDS_RENEWAL - set(self._overrides)
         kept = settings_file.read(self._folder.settings).settings
         settings_file.write(self._folder.settings, taken_over(kept, settings, keys))
@@ -368,11 +367,11 @@ class Worker:
         return self._settings if requests is None else requests.settings
 
     def _may_use_network(self) -> bool:
-        """Whether the governor lets it; not while there is no node yet."""
+        """Whether the governor allows it; False while there is no node yet."""
         return self._orders is not None and self._orders.decision.network
 
     def _follow_sleep(self, loop: asyncio.AbstractEventLoop) -> None:
-        """In a thread of its own, which ends with the worker, or with the process."""
+        """In a separate thread, which ends with the worker or the process."""
         said = ""
         while not self._ended.is_set():
             try:
@@ -384,9 +383,9 @@ class Worker:
             self._ended.wait(_ASK_AGAIN_SECONDS)
 
     def _before_sleep(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Give the node the time that the system waits. A write that takes longer goes on, now or after the sleep; what
-        did not come to writing is given up, so that it costs no round after the sleep."""
-        guest = self._guest  # which may go at any moment, in the loop's own thread
+        """Give the node the time that the system waits. A slower write continues, now or after the sleep; one that
+        did not start is cancelled, so that it costs no round after the sleep."""
+        guest = self._guest  # which may disappear at any moment, in the loop's own thread
         if guest is not None and not loop.is_closed():
             log.info("The computer is about to sleep.")
             # This is logind's thread, and the node belongs to the loop's.
@@ -441,12 +440,12 @@ class Worker:
         )
 
     def _open(self, requests: Requests) -> None:
-        """From now on requests are answered; who attached before is shown how things stand."""
+        """From now on requests are answered; attached clients get the current state."""
         self._ready.set_result(requests)
         self._server.publish(Snapshot(status=requests.status()))
 
     def _publish(self, event: Event) -> None:
-        """Tell every client; notices are kept for those who come later."""
+        """Send it to every client; notices are stored for later ones."""
         if isinstance(event, Notice):
             self._notices.add(event)
         self._server.publish(event)
@@ -472,12 +471,12 @@ class Worker:
         return await (await self._when_ready()).handle(request)
 
     async def _when_ready(self) -> Requests:
-        """What answers, now or once the node is there. Raises SapoError where none can be put together."""
+        """The handler, now or once the node is there. Raises SapoError if none can be built."""
         return await asyncio.shield(self._ready)
 
     def _attached(self, client: Client, owner: bool) -> None:
         if (requests := self._served()) is not None:
-            # Before any wait: the first event that the client is told after it is the first that is not in it.
+            # Before any wait: the client's next event must be the first one that is not included.
             self._server.tell(client, Snapshot(status=requests.status()))
         else:
             self._server.tell(client, self._state_of_start())
@@ -492,12 +491,12 @@ class Worker:
             self._owner_left = None
 
     def _take_up(self) -> None:
-        """Go on with what was wished before, where a client that stays found a worker that only served a command."""
+        """Continue as last ordered, if a client with `stay` finds a worker that only served a command."""
         if self._adopted and self._only_served and self._orders is not None and self._orders.wishes == Wishes():
             self._orders.as_before()
 
     def _served(self) -> Requests | None:
-        """What answers, once the node is there."""
+        """The handler, once the node is there."""
         # An exception there means that no node could be built: the worker is about to end with it.
         done = self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None
         return self._ready.result() if done else None
@@ -505,7 +504,7 @@ class Worker:
     def _detached(self, client: Client, owner: bool) -> None:
         self._owners -= owner
         others = self._server.others(client)
-        # A window is no owner: what it leaves behind goes on. But nothing is, before there is a node.
+        # A window is no owner: the node continues without it. But before there is a node, nothing does.
         forsaken = client.stay and self._served() is None and not others
         goes_on = self._in_force().when_window_closes == "continue"
         alone = self._found and not others if self._only_served else owner and self._owners == 0 and not goes_on
@@ -513,13 +512,13 @@ class Worker:
             self._end_soon()
 
     def _let_go(self) -> None:
-        """Whoever started this worker has attached; or it died, or gave up, before that."""
+        """The starter of this worker has attached, or it died or gave up before that."""
         if not self._found:
             log.info("Whoever started this node has gone: it ends.")
             self._quit.set()
 
     def _end_soon(self) -> None:
-        """End, unless somebody comes whom the worker runs for."""
+        """End, unless a client attaches that keeps the worker running."""
         log.info("Nobody is there for whom this node runs: it ends soon.")
         if self._owner_left is not None:
             self._owner_left.cancel()
@@ -530,13 +529,13 @@ class Worker:
         return StateChanged(state=NodeState.STARTING.value, reason=in_english(why, time.time()), why=why)
 
     def _step(self, text: Text) -> None:
-        """The node is put together, and this comes now."""
+        """The node is being built, and this is the current step."""
         if self._served() is None:
             self._starting = msgspec.structs.replace(self._starting, step=text)
             self._publish(self._state_of_start())
 
     def _busy(self, text: Text) -> None:
-        """A host loads slowly, as the computer is busy."""
+        """A host loads slowly because the computer is busy."""
         log.info("%s", text)
         if self._served() is None:
             self._starting = msgspec.structs.replace(self._starting, busy=text)
@@ -547,5 +546,5 @@ class Worker:
 
 if __name__ == "__main__":
     code = main()
-    gc.freeze()  # everything goes with the process: Python need not look first for what refers to itself
+    gc.freeze()  # everything is freed with the process: Python need not search for reference cycles
     sys.exit(code)

@@ -1,9 +1,8 @@
-"""The node: lets rounds begin and holds them back, and keeps what they teach.
+"""The node: starts and holds back rounds, and stores what they teach.
 
-A round from its plan to its checkpoint is in worker/rounds.py, what is scored and gone back to in worker/scores.py,
-what was ordered and who may compute in worker/orders.py, how a round is made to last in worker/store/keeper.py, what is
-shown of it all in worker/showing.py. Where a node stands is one record (worker/status.py). worker/recovery.py has it
-play, and deals with what goes wrong.
+worker/rounds.py plays a round from its plan to its checkpoint, worker/scores.py scores and rolls back, worker/orders.py
+handles orders and limits, worker/store/keeper.py stores rounds, worker/showing.py shows everything. The node's state is
+one record (worker/status.py). worker/recovery.py runs it, and handles failures.
 """
 
 from __future__ import annotations
@@ -47,15 +46,15 @@ from sapo_desktop.worker.store.keeper import Keeper
 Result = TypeVar("Result")
 
 _PARTING_SECONDS = 20.0
-"""How long a node that ends, or puts its engine away, waits for a step, or for another write."""
+"""How long a node that ends, or unloads its engine, waits for a step or for another write."""
 _WRITING_SECONDS = 120.0
-"""How long its last checkpoint may take: an engine that gives way to others is slow, and what it holds is worth it."""
+"""How long its last checkpoint may take: an engine at low priority is slow, and its state is worth it."""
 _STEP_SECONDS = 0.05
-"""Between two looks whether the trainer's step is over."""
+"""Interval of the checks whether the trainer's step is over."""
 
 
 class Node:
-    """One data folder's node. `publish` gets every event that a window or terminal may want to show."""
+    """One data folder's node. `publish` gets every event that a window or terminal may show."""
 
     def __init__(
         self,
@@ -106,24 +105,24 @@ class Node:
         self._round_began = 0.0
         """By the gate's clock."""
         self._discarding = 0
-        """How many callers of `_without_round` hold the next round back now."""
+        """Number of callers of `_without_round` that hold back the next round."""
         self._may_begin = asyncio.Event()
-        """Set while none does."""
+        """Set while there are none."""
         self._may_begin.set()
         self._concluding = asyncio.Lock()
-        """Held while counters, checkpoints and the engine's state must be changed together."""
+        """Held while counters, checkpoints and the engine's state must change together."""
         self._unbroken: set[asyncio.Task[Any]] = set()
-        """Work that runs to its end although its caller has left: asyncio itself keeps no task alive."""
+        """Work that runs to its end although its caller has left; asyncio itself does not keep tasks alive."""
 
     def join(self, swarm: Swarm | None) -> None:
         """From the next round on share and draw there; None: play alone."""
         self.status.swarm = swarm
 
-    # -- what others read ----------------------------------------------------------------------------------
+    # -- read by others -------------------------------------------------------------------------------------
 
     @property
     def settings(self) -> Settings:
-        """Those in force."""
+        """The current settings."""
         return self.status.settings
 
     @property
@@ -141,26 +140,26 @@ class Node:
 
     @property
     def max_tokens(self) -> int:
-        """The most tokens that an answer may ever have."""
+        """The maximum tokens that an answer may ever have."""
         return answer_tokens(self.settings, self.engine.parameters)
 
     def yardstick(self) -> Yardstick:
-        """How long own answers are and may be, and how this node asks its questions."""
+        """The limits of own answers, and how this node asks its questions."""
         context = self.engine.loaded.context if self.engine.loaded else 0
         shots = shots_shown(self.settings, self.counters)
         return Yardstick(self.max_tokens, context, medians(self.counters.reasoned), shots)
 
     async def prompts(self, questions: Sequence[Question]) -> list[Prompt]:
-        """What this node's model is asked for each question."""
+        """The model's prompt for each question."""
         return await self.examiner.prompts(questions, shots_shown(self.settings, self.counters))
 
     @property
     def round_taken(self) -> float:
-        """Seconds that the round in hand took so far, pauses left out."""
+        """Seconds of the current round so far, without pauses."""
         return self.gate.clock() - self._round_began if self._round is not None else 0.0
 
     def progress(self) -> tuple[int, float | None]:
-        """The last finished round and its reward; None where that round did not end in this process."""
+        """The last finished round and its reward; None if that round did not end in this process."""
         return self.counters.round, self.status.last_reward
 
     async def evaluate(
@@ -190,7 +189,7 @@ class Node:
                 self.show.enter(before)
 
     async def roll_back(self, name: str) -> Checkpoint:
-        """Put a checkpoint's adapter back in; rounds count on. The round in hand is discarded."""
+        """Restore a checkpoint's adapter; round numbers continue. The current round is discarded."""
         target = await self.find_checkpoint(name)
         if not self.engine.trains:
             raise UsageError(
@@ -198,13 +197,13 @@ class Node:
             )
         if target is None and self.counters.round == 0:
             raise UsageError(sentence("Nothing was trained yet: the node still has its base model."))
-        # To its end even where the client leaves: half of it is an adapter that no checkpoint holds.
+        # To its end even if the client leaves: a half-done one would leave an adapter that no checkpoint has.
         return await self._to_its_end(self._put_in(target))
 
     @contextlib.asynccontextmanager
     async def awake(self) -> AsyncIterator[None]:
-        """Let the hosts compute for a request; an engine that died while nothing trains is started again. Who gives the
-        request up does not cost the engine, and with it the rounds since its last checkpoint."""
+        """Let the hosts compute for a request; an engine that died while nothing trains is restarted. Cancelling the
+        request does not cost the engine and the rounds since its last checkpoint."""
         patient = grace_of_caller.set(PATIENCE)
         try:
             async with self.gate.awake():
@@ -217,9 +216,9 @@ class Node:
             grace_of_caller.reset(patient)
 
     async def put_away(self) -> None:
-        """End the hosts, so that their memory is free: what no checkpoint has is kept first, the round in hand is left
-        out. One that is being scored counts without its score: the same questions are asked after a later round. They
-        come back before the next round, or for a request."""
+        """End the hosts to free their memory: unsaved rounds are stored first, and the current round is discarded. A
+        round that is being scored counts without its score; the same questions are asked after a later round. The
+        hosts return before the next round, or for a request."""
         async with self.gate.awake():
             with self.scores.given_up():
                 if self._unkept:
@@ -231,9 +230,9 @@ class Node:
                     await asyncio.gather(self.engine.stop(), self.examiner.host.stop(), *others)
 
     async def keep_now(self) -> None:
-        """The computer may not come back: write what no checkpoint has. The round in hand is left out for that; where
-        nothing is unwritten it goes on. Who gives this up leaves that round alone too, unless it was left out already:
-        then all is written."""
+        """The computer may not come back: write what no checkpoint has. The current round is discarded for that; if
+        nothing is unsaved, it continues. A cancelled call leaves that round alone, unless it was already discarded:
+        then everything is written."""
         if not self._unkept or not self.engine.running:
             return
         async with self.gate.awake():
@@ -242,7 +241,8 @@ class Node:
                 await self._to_its_end(self._keep_without_round())
 
     async def _until_settled(self) -> None:
-        """Wait for the step in hand, for a while: it must not be cut in two, and its round may write a checkpoint."""
+        """Wait for the current step, within limits: it must not be interrupted, and its round may write a
+        checkpoint."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PARTING_SECONDS):
                 while self.status.holds is Holds.MORE:
@@ -253,7 +253,7 @@ class Node:
             await self._keep_unkept_rounds()
 
     async def shrink(self, too_much: Text) -> None:
-        """The node holds more memory than it may, as `too_much` says: load the model anew, with less at once."""
+        """The node exceeds its memory limit, as `too_much` says: reload the model with less at once."""
         if not self.relief.ask_less():
             text = sentence(
                 "{reason} No further reduction is possible. Raise the limit, or choose a smaller model.",
@@ -266,7 +266,7 @@ class Node:
         await self.put_away()
 
     async def find_checkpoint(self, name: str) -> Checkpoint | None:
-        """The checkpoint of a name, None for the base, which may also be the best so far."""
+        """The checkpoint of a name; None for the base, which may also be the best so far."""
         best = self.counters.guard.best_checkpoint
         if name == "best" and best == BASE_NUMBER:
             return None
@@ -280,9 +280,9 @@ class Node:
     # -- the work ------------------------------------------------------------------------------------------
 
     async def play_round(self) -> bool:
-        """Wait until a round may begin, and play it. False where it was discarded. Raises HostError or NotWritten."""
+        """Wait until a round may begin, and play it. False if it was discarded. Raises HostError or NotWritten."""
         await self.gate.wait()
-        while not self._may_begin.is_set():  # another may hold it back again before this one runs
+        while not self._may_begin.is_set():  # another caller may hold it back again before this one runs
             await self._may_begin.wait()
         if self.status.holds is Holds.NOTHING:
             async with self._concluding:
@@ -295,20 +295,20 @@ class Node:
         return True
 
     async def bring_back(self) -> None:
-        """Start the engine again at the newest checkpoint, whatever it holds. Raises HostError or NotWritten."""
+        """Restart the engine at the newest checkpoint, whatever it holds. Raises HostError or NotWritten."""
         async with self._concluding:
             await self._back_to_newest()
 
     async def end_engine(self) -> None:
-        """Have it give its memory back; what no checkpoint has is lost."""
+        """Free the engine's memory; what no checkpoint has is lost."""
         self.status.engine_holds(Holds.NOTHING)
         await self.engine.stop()
 
     async def close(self) -> None:
-        """End the hosts for good; the round in hand is discarded, those before it are kept."""
+        """End the hosts permanently; the current round is discarded, earlier ones are kept."""
         self.gate.cancel_timer()
-        async with self.gate.awake():  # one that is paused may be ended too
-            await self._keep_unkept_rounds(self._concluding)  # a write before a sleep may be under way
+        async with self.gate.awake():  # a paused node may be closed too
+            await self._keep_unkept_rounds(self._concluding)  # a write before a sleep may be running
         await asyncio.gather(self.engine.close(), self.examiner.host.close())
         await self.keeper.close()
 
@@ -317,7 +317,7 @@ class Node:
             await self._revive()
             await self.engine.restore(target.folder if target else None, weights_only=True)
             self.status.engine_holds(Holds.AS_COUNTED)
-            # A fall that a person chose is no lost skill.
+            # A drop that a person chose is not lost skill.
             self.status.counters = msgspec.structs.replace(
                 self.counters,
                 guard=guard.interrupt(self.counters.guard),
@@ -328,7 +328,7 @@ class Node:
             return written
 
     async def _revive(self) -> None:
-        """Start an engine again that ended, at the newest checkpoint."""
+        """Restart an engine that ended, at the newest checkpoint."""
         if self._is_away:
             await self._back_to_newest()
 
@@ -337,8 +337,8 @@ class Node:
         return self.status.holds is Holds.NOTHING or not self.engine.running
 
     async def _back_to_newest(self) -> None:
-        """Start the engine again at the newest checkpoint that verifies; the rounds after it are played again. The
-        caller holds `_concluding`."""
+        """Restart the engine at the newest checkpoint that verifies; later rounds are played again. The caller holds
+        `_concluding`."""
         self.status.engine_holds(Holds.NOTHING)
         newest = await self.keeper.back_to_newest()
         self.show.damaged(newest.damaged)
@@ -357,16 +357,16 @@ class Node:
         return self.counters.round > self._kept
 
     async def _keep_unkept_rounds(self, alone: contextlib.AbstractAsyncContextManager[None] | None = None) -> None:
-        """Checkpoint the rounds that the daily allowance left without one, where the engine still holds just them.
-        `alone`: what is to be held meanwhile, where the caller does not hold it."""
+        """Checkpoint the rounds without one (because of the daily allowance), if the engine still holds exactly
+        them. `alone`: the lock to hold meanwhile, unless the caller holds it."""
         if not self._unkept or self.status.holds is Holds.NOTHING:  # a warning was shown when it ended
             return
-        patient = grace_of_caller.set(PATIENCE)  # a write that is given up does not cost the engine
+        patient = grace_of_caller.set(PATIENCE)  # a cancelled write does not cost the engine
         try:
             async with contextlib.AsyncExitStack() as held:
                 async with asyncio.timeout(_PARTING_SECONDS):
                     await held.enter_async_context(alone or contextlib.nullcontext())
-                if self._unkept:  # another write may have kept them meanwhile
+                if self._unkept:  # another write may have stored them meanwhile
                     if self.status.holds is not Holds.AS_COUNTED:
                         raise TimeoutError
                     async with asyncio.timeout(_WRITING_SECONDS):
@@ -383,13 +383,14 @@ class Node:
             grace_of_caller.reset(patient)
 
     async def _played(self) -> RoundResult | None:
-        """One round; None where it was discarded. It is in hand from the first wait on: who discards it must see it."""
+        """One round; None if it was discarded. It is the current one from the first wait on, so that discarding
+        finds it."""
         self._round_began = self.gate.clock()
         self._round = asyncio.get_running_loop().create_task(self._prepared_round())
         try:
             return await self._round
         except (asyncio.CancelledError, HostCancelled):
-            # Cancelled by `_without_round`, it is left out; else this task itself is cancelled.
+            # Cancelled by `_without_round`, it is discarded; otherwise this task itself is cancelled.
             if not self._discarding:
                 raise
             return None
@@ -398,12 +399,12 @@ class Node:
             self._round = None
 
     async def _prepared_round(self) -> RoundResult:
-        if self._unkept:  # what the engine holds is to be kept, however late it looks whether to give this round up
+        if self._unkept:  # the engine's state is to be stored, however late it notices the cancel
             grace_of_caller.set(PATIENCE)
         return await self._rounds.play()
 
     def wait_for(self, reason: Text | None, *, told: bool = False) -> None:
-        """Nothing is computed while the disk, or the memory, has no room for it. `told`: a person knows already."""
+        """Compute nothing while the disk, or the memory, has no room for it. `told`: a person knows already."""
         self.orders.hold(None if reason is None else NotKept(text=reason))
         if reason is not None and not told:
             self.show.notice(
@@ -413,12 +414,12 @@ class Node:
 
     @contextlib.asynccontextmanager
     async def _without_round(self) -> AsyncIterator[None]:
-        """End the round in hand without a trace, and hold the next one back."""
+        """Discard the current round without a trace, and hold back the next one."""
         self._may_begin.clear()
         self._discarding += 1
         try:
             if self._round is not None:
-                self._round.cancel()  # gives up its own request to a host, never another client's
+                self._round.cancel()  # cancels its own request to a host, never another client's
                 await asyncio.wait([self._round])
             async with self._concluding:
                 yield
@@ -428,7 +429,7 @@ class Node:
                 self._may_begin.set()
 
     async def _to_its_end(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Half of this must never be: it goes on where the caller is cancelled."""
+        """Must not be half done: it continues even if the caller is cancelled."""
         task = asyncio.create_task(work)
         self._unbroken.add(task)
         task.add_done_callback(self._unbroken.discard)
@@ -436,7 +437,7 @@ class Node:
 
 
 def _counters_of(checkpoint: Checkpoint | None, now: Counters) -> Counters:
-    """Those of the checkpoint, or of the beginning; run and micro-batch stay as they are."""
+    """Those of the checkpoint, or of the start; run and micro-batch stay as they are."""
     if checkpoint is None:
         return msgspec.structs.replace(
             now,

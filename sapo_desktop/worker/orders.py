@@ -1,9 +1,9 @@
-"""What a node was told to do, kept and made true: rounds to play, a pause, an end after the round in hand.
+"""The orders to a node, stored and applied: rounds to play, a pause, an end after the current round.
 
-Every order changes the wishes and leads to a new decision (worker/governor.py), which the gate makes true: while paused
-the hosts are suspended where they stand, so a pause takes effect within a second whatever they compute. A new decision
-is taken, too, when the computer was looked at (system/presence) and when a pause is over. The wishes are on disk, so a
-node that is started again `as before` goes on with them.
+Every order changes the wishes and leads to a new decision (worker/governor.py), which the gate applies. While paused
+the hosts are suspended, so a pause takes effect within a second whatever they compute. A new decision is also made
+after each check of the computer (system/presence) and at the end of a pause. The wishes are on disk, so a node that is
+started again `as before` continues with them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sapo_desktop.worker.hosts.hosting import Host
 log = logging.getLogger(__name__)
 
 ANYWAY_SECONDS = 3600.0
-"""For which a node goes on that was told to although something holds it back."""
+"""How long a node ignores what holds it back after a plain `resume`."""
 _LONGEST_PAUSE = 10**8
 _STATES = {
     NodeState.STARTING: sentence("starting"),
@@ -41,7 +41,7 @@ _STATES = {
     NodeState.STOPPING: sentence("stopping"),
     NodeState.FAILED: sentence("stopped after errors"),
 }
-"""Those in which some orders make no sense."""
+"""States in which some orders make no sense."""
 _RESUME, _PAUSE, _FINISH = sentence("resume"), sentence("pause"), sentence("finish")
 _SENSELESS = {
     _RESUME: {NodeState.STOPPING},
@@ -55,14 +55,14 @@ _THEN = {
     NodeState.STARTING: sentence("Wait until it has started."),
     NodeState.STOPPING: sentence("Start it again once it has stopped."),
 }
-"""What to do where an order makes no sense."""
+"""What to do instead."""
 
 Later = Callable[[Callable[[], None], Callable[[OSError], None]], None]
-"""Has work done that writes a file, now or in another thread; the second is told where it cannot be written."""
+"""Runs work that writes a file, now or in another thread; the second argument is called if that fails."""
 
 
 def at_once(work: Callable[[], None], failed: Callable[[OSError], None]) -> None:
-    """A `Later` that is now."""
+    """A `Later` that runs at once."""
     try:
         work()
     except OSError as error:
@@ -70,15 +70,15 @@ def at_once(work: Callable[[], None], failed: Callable[[OSError], None]) -> None
 
 
 class Gate:
-    """The node's state, made true: who may go on, and who is suspended. A request that needs a host although the node
-    is paused wakes them for as long as it takes; the round itself then stops at its next phase."""
+    """Applies the node's state: which work may continue, and which hosts are suspended. A request that needs a host
+    wakes a paused node for its duration; the round itself then stops at its next phase."""
 
     def __init__(self, hosts: Sequence[Host], publish: Callable[[Event], None]) -> None:
         self.state = NodeState.STARTING
         self.why: Why = Starting()
         self._hosts = hosts
         self.others: Callable[[], Sequence[Host]] = tuple
-        """Hosts that come and go beside those."""
+        """Further hosts that come and go."""
         self._publish = publish
         self._open = asyncio.Event()
         self._shut = asyncio.Event()
@@ -89,7 +89,7 @@ class Gate:
         self._held = False
         self._asleep_since: float | None = None
         self.cores = 1.0
-        """Whose time may be used now."""
+        """Number of cores that may be used now."""
         self._changes_at: float | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -99,7 +99,7 @@ class Gate:
         return in_english(self.why, time.time())
 
     def follow(self, decision: Decision, again: Callable[[], None]) -> None:
-        """Do as decided; `again` is called when a new decision is due."""
+        """Apply the decision; `again` is called when a new decision is due."""
         before, self.state, self.why = (self.state, self.why), decision.state, decision.why
         self.cores = decision.cores
         self._set_timer(decision.changes_at, again)
@@ -111,22 +111,22 @@ class Gate:
             self._publish(StateChanged(state=self.state.value, reason=reason, why=why, resume_at=self.resume_at))
 
     async def wait(self) -> None:
-        """Return when work may go on."""
+        """Return when work may continue."""
         await self._open.wait()
 
     async def wait_shut(self) -> None:
-        """Return when no work may go on."""
+        """Return when no work may continue."""
         await self._shut.wait()
 
     def hold(self, held: bool) -> None:
-        """Have the hosts wait for a moment, or no longer; a pause goes before it."""
+        """Briefly suspend the hosts, or resume them; a pause takes precedence."""
         if held != self._held:
             self._held = held
             self._suspend_or_resume()
 
     @property
     def asleep_for(self) -> float:
-        """Seconds since a pause began in which nobody asked for anything; 0 where there is none."""
+        """Seconds since a pause began in which there was no request; 0 without a pause."""
         return 0.0 if self._asleep_since is None else time.monotonic() - self._asleep_since
 
     @property
@@ -134,7 +134,7 @@ class Gate:
         return self._open.is_set()
 
     def clock(self) -> float:
-        """Seconds by a clock that stands still while work may not go on: a pause is no part of what it interrupts."""
+        """Seconds of a clock that stops while work may not continue, so that pauses do not count."""
         return (time.perf_counter() if self.is_open else self._closed_at) - self._closed_seconds
 
     @property
@@ -162,7 +162,7 @@ class Gate:
             self._timer = asyncio.get_running_loop().call_later(max(0.0, at - time.time()), self._due, again)
 
     def _due(self, again: Callable[[], None]) -> None:
-        # Gone first: where the clock was set back meanwhile, the same moment is waited for again.
+        # Removed first: if the clock was set back meanwhile, the same moment is waited for again.
         self._timer = None
         again()
 
@@ -201,17 +201,17 @@ class Gate:
 
 
 class Orders:
-    """Keeps count of the rounds that were ordered, and all else that a user wished.
+    """The number of ordered rounds, and all other orders of the user.
 
     Args:
-        settings: those in force.
+        settings: the current ones.
         finished: the last finished round.
-        is_playing: whether a round is in hand.
-        trains: whether a round ends with a step of the trainer.
-        kept: the file of the wishes; None: they are not kept.
-        clock: Unix time. A pause ends by it, since a computer may sleep meanwhile.
-        later: has the file written, and is told what to do where it cannot be; an order holds all the same.
-        notify: tells people a sentence.
+        is_playing: whether a round is being played.
+        trains: whether a round ends with a training step.
+        kept: the file of the wishes; None: they are not stored.
+        clock: Unix time, by which a pause ends, since a computer may sleep meanwhile.
+        later: writes the file, and handles failures; an order takes effect anyway.
+        notify: shows a sentence to people.
     """
 
     def __init__(
@@ -236,43 +236,43 @@ class Orders:
         self._later = later
         self._notify = notify
         self.here = Presence()
-        """The computer as it was seen last; `see` tells."""
+        """The computer at the last check; `see` updates it."""
         self._busy: Text = ""
         self._cores = usable_cores()
         self.wishes = Wishes()
         self._on_disk: Wishes | None = None
-        """What was written last."""
+        """The last written wishes."""
         self._rounds_done: int | None = None
         self._failed: Failed | None = None
         self._not_kept_yet: NotKept | None = None
         self._ending = False
         self._when_finished: Callable[[], None] | None = None
-        """Called once the round that `finish` waits for is done."""
+        """Called after the round that `finish` waits for."""
         self._afterwards: Wishes | None = None
-        """What is kept instead of a pause, where the node ends after the round in hand."""
+        """What is stored instead of a pause, if the node ends after the current round."""
 
     # -- orders --------------------------------------------------------------------------------------------
 
     def start(self, rounds: int | None) -> None:
-        """Begin training, or go on; `rounds` more, or until told."""
+        """Start or continue training; `rounds` more, or without limit."""
         if rounds is not None and rounds < 1:
             raise UsageError("Round numbers start at 1, not {count}.", count=rounds)
         self._check(_RESUME)
         self._begin(rounds, None)
 
     def as_before(self) -> None:
-        """Go on with what was wished when the node last ran, and play the rounds that were left then; at its first
-        start nothing was wished."""
+        """Continue as ordered when the node last ran, and play the remaining rounds; at its first start there were
+        no orders."""
         self._wish(self._read())
 
     def take_over(self, before: Orders) -> None:
-        """Go on with what the node whose place this one takes was told."""
+        """Inherit the orders of the node that this one replaces."""
         self._when_finished, self._afterwards = before._when_finished, before._afterwards
         self._wish(before.wishes)
 
     def resume(self, anyway: float | None = None) -> None:
-        """Go on. Where something holds the node back that is at work, anyway for an hour; with `anyway`, for so many
-        seconds whatever holds back."""
+        """Continue. If something holds back a node with orders, ignore it for an hour; with `anyway`, for so many
+        seconds."""
         if anyway is not None:
             self._check_span(anyway)
         self._check(_RESUME)
@@ -299,9 +299,9 @@ class Orders:
         )
 
     def finish(self) -> None:
-        """Finish the round in hand, then pause; a pause in the middle of one is lifted for that."""
+        """Finish the current round, then pause; a pause in the middle of one is lifted for that."""
         if self._gate.state is NodeState.PAUSED and not self._is_playing():
-            if not self.wishes.paused:  # something else holds it back: it is not to go on once that is over
+            if not self.wishes.paused:  # something else holds it back: it must not continue once that ends
                 self._forget_end()
                 self._wish(Wishes(contribute=True, paused=True, rounds_left=self.rounds_left))
             return
@@ -310,37 +310,38 @@ class Orders:
         self._wish(self._finishing())
 
     def end(self, quit: Callable[[], None]) -> None:
-        """Finish the round in hand, then `quit`. At its next start `as before` the node goes on as it did until now."""
+        """Finish the current round, then `quit`. At its next start `as before`, the node continues as it did until
+        now."""
         self._check(_FINISH)
         if self._when_finished is None:
             self._afterwards = self.wishes
         self._when_finished = quit
         self._wish(self._finishing())
 
-    # -- what happens ----------------------------------------------------------------------------------------
+    # -- events -----------------------------------------------------------------------------------------------
 
     def see(self, here: Presence, busy: Text = "") -> None:
-        """The computer was looked at; `busy`: that other programs have its processor. Time has passed, too."""
+        """The computer was checked; `busy`: other programs use its processor. Time has passed, too."""
         self.here, self._busy = here, busy
         self.follow()
 
     def fail(self, why: Failed) -> None:
-        """The node gives up, until somebody starts it again."""
+        """The node gives up, until somebody resumes it."""
         self._failed = why
         self.follow()
 
     def hold(self, why: NotKept | None) -> None:
-        """Compute nothing while this is so; None: it no longer is."""
+        """Compute nothing while this applies; None: it no longer does."""
         self._not_kept_yet = why
         self.follow()
 
     def stop(self) -> None:
-        """The node ends, now; what was wished is kept."""
+        """The node ends now; the wishes are stored."""
         self._ending = True
         self.follow()
 
     def follow(self) -> None:
-        """Take the decision anew and make it true."""
+        """Decide again and apply the decision."""
         wishes = self.wishes
         if wishes.paused and wishes.paused_until is not None and wishes.paused_until <= self._clock():
             self._wish(msgspec.structs.replace(wishes, paused=False, paused_until=None))
@@ -349,7 +350,7 @@ class Orders:
 
     @property
     def decision(self) -> Decision:
-        """What holds now."""
+        """The current decision."""
         situation = Situation(
             wishes=self.wishes,
             round=self._finished + 1,
@@ -373,16 +374,16 @@ class Orders:
 
     @property
     def rounds_left(self) -> int | None:
-        """Rounds until the node is idle again; None: until told."""
+        """Rounds until the node is idle again; None: no limit."""
         return self.wishes.rounds_left
 
     @property
     def is_last_round(self) -> bool:
-        """Whether no round is to follow the one in hand."""
+        """Whether no round follows the current one."""
         return self._gate.state is NodeState.FINISHING or self.rounds_left == 1
 
     def done(self, number: int) -> None:
-        """Round `number` counts: go on, pause or be idle, as was ordered."""
+        """Round `number` counts: continue, pause or be idle, as ordered."""
         self._finished = number
         self._count(-1)
         finishing = self.wishes.finish
@@ -398,7 +399,7 @@ class Orders:
             self._when_finished()
 
     def back_to(self, number: int) -> None:
-        """Round `number` is the last finished one again: those after it are still to be played."""
+        """Round `number` is the last finished one again: the later ones must be repeated."""
         self._count(self._finished - number)
         self._finished = number
         self._follow_count()
@@ -422,32 +423,32 @@ class Orders:
             raise UsageError(sentence("Give a time above zero, such as 15m or 1h."))
 
     def _finishing(self) -> Wishes:
-        """A round that something holds back is finished anyway, within an hour."""
+        """A held-back round is still finished, within an hour."""
         anyway = self._clock() + ANYWAY_SECONDS if isinstance(self._gate.why, HeldBack) else self.wishes.anyway_until
         return Wishes(contribute=True, finish=True, rounds_left=self.rounds_left, anyway_until=anyway)
 
     def _forget_end(self) -> None:
-        """Another order than to end after the round in hand was given."""
+        """An order replaced the one to end after the current round."""
         self._when_finished = None
         self._afterwards = None
 
     def _count(self, more: int) -> None:
-        """So many rounds more are to be played, where they are counted."""
+        """So many more rounds to play, if they are counted."""
         self.wishes = _counted(self.wishes, more)
         self._afterwards = self._afterwards and _counted(self._afterwards, more)
 
     def _follow_count(self) -> None:
-        """Another round is next. Only where they are counted is there anything to keep."""
+        """Another round is next. Only counted rounds change what is stored."""
         if self.rounds_left is None:
             self.follow()
         else:
             self._wish(self.wishes)
 
     def _wish(self, wishes: Wishes) -> None:
-        """Follow these from now on, and keep them: in this order, for an order must hold on a full disk too."""
+        """Follow these wishes from now on, then store them: an order must take effect on a full disk, too."""
         self.wishes = wishes
         self.follow()
-        if self.wishes is wishes:  # else what followed from them is kept already
+        if self.wishes is wishes:  # otherwise what followed from them is stored already
             self._keep(self._afterwards or wishes)
 
     def _keep(self, wishes: Wishes) -> None:
@@ -466,7 +467,7 @@ class Orders:
         self._notify("warning", text)
 
     def _read(self) -> Wishes:
-        """The wishes on disk; what cannot be read is nobody's wish, and said."""
+        """The wishes on disk; unreadable ones are dropped and reported."""
         try:
             kept = read_json(self._kept, Wishes) if self._kept else Wishes()
         except FileNotFoundError:

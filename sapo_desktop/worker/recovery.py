@@ -1,8 +1,8 @@
-"""Has a node play, and deals with hosts that die: less memory, back to the newest checkpoint, in time giving up.
+"""Runs a node, and handles hosts that die: less memory, back to the newest checkpoint, finally giving up.
 
-A host that dies is started again and training continues from the newest checkpoint; only a host that keeps dying ends
-the work, with the reason. The examiner deals with its own deaths (worker/hosts/examiner.py); what arrives here means
-that the engine's state is gone or in doubt.
+A host that dies is restarted, and training continues from the newest checkpoint; only a host that keeps dying ends the
+work, with the reason. The examiner handles its own deaths (worker/hosts/examiner.py); errors that arrive here mean that
+the engine's state is lost or uncertain.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from sapo_desktop.worker.hosts.deaths import Deaths
 from sapo_desktop.worker.node import Node
 
 _MOST_FAILURES = 5
-"""Host failures in a row, without a finished round between them, before the node gives up."""
+"""Consecutive host failures without a finished round in between, before the node gives up."""
 _LONGEST_BACK_OFF = 30.0
 LOOK_AGAIN_SECONDS = 60.0
-"""After which what ends by itself may have ended."""
+"""Interval after which a temporary problem may be over."""
 _LONGEST_LOOK_AGAIN = 600.0
-"""For memory, each look at which starts the engine's process."""
+"""For memory, because each check starts the engine's process."""
 
 
 class Recovery:
-    """Has a node play, and brings its engine back, each time a little more slowly."""
+    """Runs a node, and restarts its engine, with growing delays."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._leaving_off = False
         self._failures = 0
         self._waits_for = ""
-        """What a person was told of, until a round is finished."""
+        """The problem that a person was informed of, until a round is finished."""
         self._seconds = LOOK_AGAIN_SECONDS
         self._deaths = Deaths()
 
     def leave_off(self) -> None:
-        """Let `run` return once the current round counts."""
+        """Let `run` return after the current round."""
         self._leaving_off = True
 
     async def run(self) -> None:
-        """Play rounds until the task is cancelled, or it is to leave off."""
+        """Play rounds until the task is cancelled or told to stop."""
         while not self._leaving_off:
             try:
                 if await self._node.play_round():
@@ -50,8 +50,8 @@ class Recovery:
                 await self._after(error)
 
     async def _after(self, error: HostError | NotWritten) -> None:
-        """Bring the engine back to the newest checkpoint; back off when that keeps happening, then give up
-        until someone resumes. Where only a file could not be written, or others hold the memory, wait for room."""
+        """Restart the engine at the newest checkpoint; wait longer each time, then give up until somebody resumes.
+        If only a file could not be written, or others use the memory, wait for room."""
         node = self._node
         while True:
             if isinstance(error, NotWritten):
@@ -59,7 +59,7 @@ class Recovery:
                 return
             self._failures += 1
             short_of_memory = self._is_short_of_memory(error)
-            if short_of_memory:  # ends by itself: less can be asked a few times only
+            if short_of_memory:  # temporary: less can only be requested a few times
                 gives_up = not await self._relieve(error)
             else:
                 gives_up = self._failures >= _MOST_FAILURES
@@ -76,7 +76,7 @@ class Recovery:
                 node.show.notice(
                     "warning", sentence("{reason} The node continues from the last checkpoint.", reason=error.text)
                 )
-                if not short_of_memory:  # what asks for less need not wait
+                if not short_of_memory:  # a retry with less need not wait
                     await asyncio.sleep(min(_LONGEST_BACK_OFF, 2.0 ** (self._failures - 1) - 1))
             try:
                 await node.bring_back()
@@ -85,9 +85,9 @@ class Recovery:
                 error = another
 
     async def _wait(self, error: NotWritten | TooBig) -> None:
-        """Compute nothing for a while: what is in the way ends by itself."""
+        """Compute nothing for a while: the problem ends by itself."""
         memory = isinstance(error, TooBig)
-        waits_for = "memory" if memory else str(error)  # how much memory is free is told with another number each time
+        waits_for = "memory" if memory else str(error)  # the amount of free memory differs each time
         again = waits_for == self._waits_for
         self._node.wait_for(error.text, told=again)
         self._failures, self._waits_for = 0, waits_for
@@ -103,10 +103,9 @@ class Recovery:
         return isinstance(error, OutOfMemory)
 
     async def _relieve(self, error: HostError) -> bool:
-        """Ask less of the memory; False where nothing is left to give.
+        """Request less memory; False if nothing is left to reduce.
 
-        An engine that says OutOfMemory has tried one answer at a time already; one that the system killed had no
-        chance to.
+        An engine that reports OutOfMemory has already tried one answer at a time; one that the system killed could not.
         """
         relief = self._node.relief
         if isinstance(error, HostDied):

@@ -1,4 +1,4 @@
-"""How a node needs less memory: fewer answers at once, then shorter ones, then a smaller model."""
+"""How a node reduces its memory: fewer answers at once, then shorter ones, then a smaller model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FEWEST_TOKENS = 16
 
 
 class Relief:
-    """Lowers what the next load of the engine asks for, and says so."""
+    """Lowers what the next load of the engine requests, and reports it."""
 
     def __init__(self, status: Status, engine: Engine, keeper: Keeper, show: Showing) -> None:
         self._status = status
@@ -27,7 +27,7 @@ class Relief:
         self._show = show
 
     def ask_less(self) -> bool:
-        """From the next load on ask less of the memory at once; False where nothing is left to give."""
+        """From the next load on request less memory; False if nothing is left to reduce."""
         return self._fewer_at_once() or self.shorter_answers()
 
     def _fewer_at_once(self) -> bool:
@@ -48,7 +48,7 @@ class Relief:
         return True
 
     def remember_micro_batch(self, fitted: int) -> None:
-        """What did not fit once is not tried at every start."""
+        """Store it, so that what did not fit once is not tried at every start."""
         if 0 < fitted < self._engine.plan.trainer.micro_batch:
             self._engine.plan.bound(micro_batch=fitted)
             self._status.counters = msgspec.structs.replace(self._status.counters, micro_batch=fitted)
@@ -58,7 +58,7 @@ class Relief:
             )
 
     def shorter_answers(self) -> bool:
-        """Halve the longest answer; False where it is short already."""
+        """Halve the longest answer; False if it is short already."""
         tokens = answer_tokens(self._status.settings, self._engine.parameters) // 2
         if tokens < _FEWEST_TOKENS:
             return False
@@ -73,12 +73,12 @@ class Relief:
         return True
 
     async def take_smaller_model(self, reason: Text) -> bool:
-        """Go on with the largest model on disk that is smaller and fits, from its start; only without a checkpoint of
-        this one. False where there is none, or none may take its place."""
+        """Continue with the largest smaller model on disk that fits, from its start; only without a checkpoint of
+        this one. False if there is none, or none may replace it."""
         status, engine = self._status, self._engine
         if not engine.can_change_model:
             return False
-        # Than the one that was to be loaded: what is loaded may be a larger one, from before.
+        # Smaller than the one to be loaded: a larger one may be loaded from before.
         model = await asyncio.to_thread(smaller_model, engine.plan.parameters, status.settings, engine.plan.choice)
         if model is None:
             return False

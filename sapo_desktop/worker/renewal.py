@@ -1,4 +1,4 @@
-"""When another node takes the place of the one that plays (docs/decisions/015)."""
+"""When another node replaces the current one (docs/decisions/015)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ class When(IntEnum):
     NEVER = 0
     AFTER_THE_ROUND = 1
     NOW = 2
-    """The current round is left out."""
+    """The current round is dropped."""
 
 
 class Renewal:
-    """What asks for another node, until it is there."""
+    """Collects requests for a new node until it is there."""
 
     def __init__(self) -> None:
         self._when = When.NEVER
         self._lasting = False
-        """Whether something besides settings asks: own tasks that came or went, or a limit on new processes."""
+        """Whether something besides settings requires it: changed own tasks, or a limit on new processes."""
         self._changed = asyncio.Event()
 
     def ask(self, when: When) -> None:
-        """Taken back where the settings are (`settings_are`)."""
+        """Request it; undone if the settings are reverted (`settings_are`)."""
         self._when = max(self._when, when)
         self._changed.set()
 
@@ -35,24 +35,24 @@ class Renewal:
         self.ask(When.AFTER_THE_ROUND)
 
     def settings_are(self, *, others: bool, at_once: bool) -> None:
-        """`others`: than the node holds, of those that it is put together by. What was asked before is taken back where
-        the settings are."""
+        """`others`: settings that the node is built from and that differ. An earlier request is undone if the
+        settings were reverted."""
         if others or self._lasting:
             self.ask(When.NOW if at_once else When.AFTER_THE_ROUND)
         else:
             self._when = When.NEVER
 
     def begins(self) -> None:
-        """A node is put together of all that was asked so far."""
+        """A node is being built for all requests so far."""
         self._lasting = False
 
     def done(self) -> None:
-        """The node that was to be replaced computes no more."""
+        """The node to be replaced has stopped computing."""
         self._when = When.NEVER
 
     async def until_due(self, recovery: Recovery, gate: Gate) -> None:
-        """Return where another node is wanted and this one computes no round. One that is paused in the middle of a
-        round leaves it out, as does one that is wanted at once."""
+        """Return when another node is wanted and this one plays no round. A round that is paused, or a node that is
+        wanted at once, drops the round."""
         await self._asked(When.AFTER_THE_ROUND)
         recovery.leave_off()
         waits = {asyncio.create_task(gate.wait_shut()), asyncio.create_task(self._asked(When.NOW))}
@@ -64,5 +64,5 @@ class Renewal:
 
     async def _asked(self, least: When) -> None:
         while self._when < least:
-            self._changed.clear()  # nothing can be asked between the look above and the wait
+            self._changed.clear()  # no request can arrive between the check above and the wait
             await self._changed.wait()

@@ -1,8 +1,7 @@
-"""A round from its plan to the checkpoint that it counts with, from top to bottom.
+"""A round from its plan to its checkpoint, from top to bottom.
 
-What a round is stands in learning/round.py, what the next one is in learning/plan.py. A round counts once its history
-row and its checkpoint (or the decision to write none) are on disk; whatever stops it before leaves no trace but lost
-seconds.
+learning/round.py defines a round, learning/plan.py the next one. A round counts once its history row and its checkpoint
+(or the decision to write none) are on disk; if it is stopped before, it leaves no trace but lost seconds.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ log = logging.getLogger("sapo_desktop.worker")
 
 
 class Rounds:
-    """Plays one round after the other; worker/node.py decides when, and whether one is left out."""
+    """Plays rounds one after the other; worker/node.py decides when, and whether one is discarded."""
 
     def __init__(
         self,
@@ -62,7 +61,7 @@ class Rounds:
         self._orders = orders
 
     async def play(self) -> RoundResult:
-        """Ask, mark, share, train. Nothing of it counts before `conclude`."""
+        """Ask, score, share, train. Nothing of it counts before `conclude`."""
         status, engine = self._status, self._engine
         if status.counters.shots is None:
             status.counters = await self._looked_at(status.counters)
@@ -78,8 +77,8 @@ class Rounds:
             wanted = tasks_of_interest(status.settings, status.counters, status.levels)
             swarm.want(wanted, plan.share.external)
         watcher = RoundWatcher(self._show, self._gate, self._step_begins)
-        # With peers, what is drawn from them decides how much is asked, and their questions follow the time.
-        # The last round, too: who goes on later then repeats a run that never stopped.
+        # With peers, what is drawn from them decides how many questions are asked, and those follow the time. Also for
+        # the last round: a later continuation then equals an uninterrupted run.
         overlaps = status.settings.overlap and engine.answers_ahead and swarm is None
         ahead = self._answer_ahead if overlaps else None
         try:
@@ -88,7 +87,7 @@ class Rounds:
             watcher.leave()
 
     async def conclude(self, result: RoundResult) -> None:
-        """Everything after the trainer's step: counters, history, checkpoint, validation."""
+        """Everything after the training step: counters, history, checkpoint, validation."""
         status = self._status
         status.counters = after_round(status.counters, result, status.levels, self._max_tokens)
         status.last_reward = result.report.reward
@@ -105,16 +104,17 @@ class Rounds:
         status.human_groups.learned(result.groups)
         number = checkpoint.number if checkpoint else None
         report = msgspec.structs.replace(result.report, checkpoint=number)
-        # Without a wait from here to the end: who looks in between would see half a step.
+        # No wait from here to the end: others would see half a step.
         self._keeper.latest = self._keeper.latest.after_round(report)
         self._show.publish(RoundFinished(report=report, next_score=self._scores.next_due))
         self._show.phase = "waiting"
         self._orders.done(status.counters.round)
 
-    # -- before and beside the step ----------------------------------------------------------------------------
+    # -- before and during the step -----------------------------------------------------------------------------
 
     async def _looked_at(self, counters: Counters) -> Counters:
-        """With what a first look at the model says of how to ask it and where to begin; a setting decides first."""
+        """With the result of a first look at the model: how to ask it and where to begin. A setting takes
+        precedence."""
         self._show.enter("evaluate")
         held_out = await self._scores.evaluator.held_out("validation")
         named, loaded = self._status.settings.shots, self._engine.loaded
@@ -127,7 +127,7 @@ class Rounds:
         return msgspec.structs.replace(counters, shots=look.shots, asking=asking)
 
     async def _follow_threads(self) -> None:
-        """Compute with as many threads as was decided, under a new run: their number is part of what repeats one."""
+        """Use as many threads as decided, under a new run: their number affects repeatability."""
         plan, threads, manifest = self._engine.plan, self._orders.decision.threads, self._status.manifest
         if threads != plan.threads:
             await self._engine.configure(threads=threads)
@@ -144,13 +144,13 @@ class Rounds:
             await self._status.begin_run(changed, self._keeper)
 
     def _step_begins(self) -> None:
-        """From here on a cancel comes too late to be sure that no step was taken."""
+        """From here on, after a cancel, a step may have been taken."""
         self._status.engine_holds(Holds.MORE)
         grace_of_caller.set(GRACE)
 
     async def _answer_ahead(self, result: RoundResult) -> None:
-        """Have the questions of the round after this one answered beside its step. Should they be others in the end, as
-        after a rollback, they are answered in their turn; where they cannot be set, the next round says why."""
+        """Have the next round's questions answered during this step. If they turn out different, as after a
+        rollback, they are answered as usual; if they cannot be made, the next round reports why."""
         status = self._status
         counters = after_round(status.counters, result, status.levels, self._max_tokens)
         plan = plan_round(status.settings, counters, status.levels, self._engine.parameters)
@@ -171,7 +171,7 @@ class Rounds:
     # -- after the step ----------------------------------------------------------------------------------------
 
     async def _validate(self) -> bool:
-        """Score, where that is due. Whether a verdict was given: not where it is given up."""
+        """Score if that is due. Returns whether there was a verdict; there is none after a cancel."""
         if not self._engine.trains:
             return False
         try:
@@ -179,12 +179,12 @@ class Rounds:
             return judged
         except asyncio.CancelledError:
             own = asyncio.current_task()
-            # `cancelling` counts cancels of this task: without one only the scoring task was given up (node.put_away),
+            # `cancelling` counts cancels of this task: without one only the scoring task was cancelled (node.put_away),
             # and the round is to be kept.
             if own is None or own.cancelling():
                 raise
             return False
-        except CheckpointError as error:  # an adapter could not be handed to what answers
+        except CheckpointError as error:  # an adapter could not be passed to the answering engine
             self._show.notice("error", sentence("{reason} Training continues.", reason=error.text))
             return False
 
@@ -193,7 +193,7 @@ class Rounds:
             written = await self._keeper.keep_round(result, self._status.counters, self._engine, must=must)
         except CheckpointError as error:
             self._show.notice("error", sentence("{reason} Training continues.", reason=error.text))
-            # A best checkpoint that was never written must not be gone back to.
+            # A best checkpoint that was never written must not be restored.
             self._status.counters = msgspec.structs.replace(self._status.counters, guard=unjudged)
             return None
         if written is not None:
@@ -202,7 +202,7 @@ class Rounds:
 
 
 def _with_held_out(result: RoundResult, seconds: float) -> RoundResult:
-    """The round with the time that held-out questions took of it."""
+    """The round with the time of its held-out questions."""
     report = result.report
     report = msgspec.structs.replace(report, evaluate_seconds=seconds, seconds=report.seconds + seconds)
     return dataclasses.replace(result, report=report)

@@ -1,7 +1,7 @@
-"""Held-out scores: on request, and between rounds, where learning/guard.py judges and this acts.
+"""Held-out scores: on request, and between rounds, where learning/guard.py judges and this applies the verdict.
 
 Verdict and weights go into the same checkpoint: the caller writes it after `after_round` and before anything else
-happens. A kill before it is written repeats round and verdict, a kill after it repeats neither.
+happens. A kill before that repeats round and verdict, a kill after it repeats neither.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from sapo_desktop.worker.store.keeper import Keeper
 
 BASE = "base"
 BASE_NUMBER = 0
-"""Stands for the base where a checkpoint's number is asked for; rounds, and so checkpoints, begin at 1."""
+"""Stands for the base where a checkpoint's number is expected; rounds, and so checkpoints, begin at 1."""
 
 PARTS = 8
-"""Between two verdicts the validation set is asked in so many parts, each a newer look at what the node can do. A look
-takes at least as long as its longest answer, so that larger parts cost less a question."""
+"""Between two verdicts the validation set is asked in so many parts, each of which updates the score. A part takes
+at least as long as its longest answer, so larger parts cost less per question."""
 
 
 def _prints(questions: Sequence[Question]) -> list[str]:
-    """As of an EvalReport: by task, in the order in which tasks come first."""
+    """As in EvalReport: by task, in the order of their first questions."""
     by_task: dict[str, list[bytes]] = {}
     for question in questions:
         by_task.setdefault(question.task, []).append(question.hash)
@@ -50,7 +50,7 @@ def _prints(questions: Sequence[Question]) -> list[str]:
 
 
 class Scores:
-    """Scores checkpoints and the adapter that learns, and goes back to the best one where the guard says so."""
+    """Scores checkpoints and the learning adapter, and restores the best one if the guard says so."""
 
     def __init__(self, status: Status, evaluator: Evaluator, engine: Engine, keeper: Keeper, show: Showing) -> None:
         self._status = status
@@ -61,11 +61,11 @@ class Scores:
         self._scoring: tuple[asyncio.Task[tuple[EvalReport, Standing]], contextvars.Context] | None = None
         """The answers after a round, and the context that they run in: the round does not count yet."""
         self._unscored = False
-        """Whether such a round is to count without them: the engine's memory is wanted."""
+        """Whether such a round should count without them, because the engine's memory is needed."""
 
     @property
     def next_due(self) -> int | None:
-        """The next round that a score follows; None: none does."""
+        """The next round with a score; None: there is none."""
         status = self._status
         return next_due(status.settings.validate_every, status.counters.round) if self._engine.trains else None
 
@@ -100,7 +100,7 @@ class Scores:
         self._unscored = True
         if self._scoring is not None:
             scoring, context = self._scoring
-            # In the task's own context, which was copied when it began: what the engine holds is to be kept.
+            # In the task's own context, which was copied at its start: the engine's state is to be kept.
             context.run(grace_of_caller.set, PATIENCE)
             scoring.cancel()
         try:
@@ -109,15 +109,15 @@ class Scores:
             self._unscored = False
 
     async def after_round(self, counters: Counters) -> tuple[Counters, bool]:
-        """Score what the round left, if that is due, and act on it once all questions were asked again. The counters
-        after that, and whether a verdict was given."""
+        """Score the state after the round, if due, and apply the verdict once all questions were asked again.
+        Returns the resulting counters, and whether there was a verdict."""
         settings = self._status.settings
         every = settings.validate_every
         if not every:
             return counters, False
         held_out, line = await self._held_out(), await self._line()
         if counters.standing.questions != line:
-            # It had learned before the questions, or the way to ask them, were others: all are asked again.
+            # It had learned before the questions, or the way to ask them, changed: all are asked again.
             counters = msgspec.structs.replace(counters, standing=Standing(questions=line))
         parts = min(PARTS, every)
         if not _due(counters.round, every, parts):
@@ -143,7 +143,7 @@ class Scores:
         return counters, True
 
     async def record(self, report: EvalReport, questions: Sequence[Question]) -> None:
-        """Keep a score on these questions and publish it."""
+        """Record a score on these questions and publish it."""
         asked = f"{self._status.counters.short_model} {await self._line()}"
         report = msgspec.structs.replace(report, line=asked, prints=_prints(questions))
         await self._keeper.record_eval(self._status.counters.run, report)
@@ -151,12 +151,12 @@ class Scores:
         self._show.publish(EvalFinished(report=report))
 
     async def _held_out(self) -> HeldOutSet:
-        """The validation questions that this model is scored on between its rounds."""
+        """The validation questions for this model's scores between rounds."""
         return await self.evaluator.of_reach(self._status.counters.asking.begin, self._status.levels)
 
     async def _line(self) -> str:
-        """Names the questions and how they are answered: another answerer, a lower limit or another number of examples
-        moves a score without any learning."""
+        """Identifies the questions and the way of answering: another engine, a lower limit or another number of
+        examples moves a score without any learning."""
         held_out, settings = await self._held_out(), self._status.settings
         shots = shots_shown(settings, self._status.counters)
         return f"{held_out.fingerprint} {self._engine.plan.choice.generator} {settings.max_tokens} {shots}"
@@ -171,8 +171,8 @@ class Scores:
     async def _refresh(
         self, subject: Subject, held_out: HeldOutSet, standing: Standing, parts: int
     ) -> tuple[EvalReport, Standing]:
-        """The next part of the questions, in a task of its own: its answers may be given up, a verdict on them is acted
-        on to its end."""
+        """The next part of the questions, in a separate task: its answers may be cancelled, while a verdict on them
+        is applied to its end."""
         self._show.enter("evaluate")
         sampling = Sampling(max_tokens=self._max_tokens)
         answering = self.evaluator.refresh(subject, held_out, standing, parts, sampling, self._progress)
@@ -197,14 +197,14 @@ class Scores:
         return msgspec.structs.replace(counters, guard=decision.state), decision.action
 
     async def _roll_back(self, counters: Counters) -> None:
-        """Back to the best weights, and their count of steps; the round in hand keeps its number and is checkpointed
-        with them. The next round sets the learning rate. Before the next verdict all questions are asked anew."""
+        """Return to the best weights and their count of steps; the current round keeps its number and is
+        checkpointed with them. The next round sets the learning rate. Before the next verdict, all questions are
+        asked again."""
         best = await self._newest_sound(counters.guard.best_checkpoint or BASE_NUMBER, counters.model)
         await self._engine.restore(best.folder if best else None, weights_only=True)
 
     async def _newest_sound(self, number: int, model: str) -> Checkpoint | None:
-        """The checkpoint of that number, or the newest before it that can be read and is of that model; None: the
-        base."""
+        """The checkpoint of that number, or the newest before it that is readable and of that model; None: the base."""
         store = self._keeper.store
         before = [one for one in reversed(store.numbers()) if one < number]
         for one in [number, *before] if number else []:
@@ -219,7 +219,7 @@ class Scores:
 
 
 def next_due(every: int, reached: int) -> int | None:
-    """The next round after `reached` that a score follows; None: none does. `every`: the setting `validate_every`."""
+    """The next round after `reached` with a score; None: there is none. `every`: the setting `validate_every`."""
     if not every:
         return None
     parts = min(PARTS, every)
@@ -227,9 +227,8 @@ def next_due(every: int, reached: int) -> int | None:
 
 
 def _due(reached: int, every: int, parts: int) -> bool:
-    """Whether a part is asked after that round. Until all were asked once they come twice as often: a new node learns
-    fastest, and the line that its owner sees would lag behind by as many rounds as it took to learn. The first look
-    comes after half of the rounds that lie between two."""
+    """Whether a part is due after that round. Until all were asked once, they come twice as often: a new node learns
+    fastest, and its curve would otherwise lag behind. The first comes after half of that interval."""
     usual = every // parts
     between = max(1, usual // 2) if reached <= every // 2 else usual
     return reached % between == between // 2

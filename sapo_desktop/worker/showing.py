@@ -1,6 +1,6 @@
-"""What a node shows of itself: events to whoever watches, and the same words to the log.
+"""What a node shows: events to its clients, and the same texts to the log.
 
-Who watches, and how it is drawn, is the clients' business; an event that nobody reads costs nothing.
+How they are displayed is up to the clients; an event that nobody reads costs nothing.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from sapo_desktop.worker.store.checkpoints import Damaged
 log = logging.getLogger(__name__)
 
 Notify = Callable[[Level, Text], None]
-"""Tells people a sentence: `Showing.notice`, for whoever needs nothing else of it."""
+"""Shows a sentence to people: `Showing.notice`, for code that needs nothing else of it."""
 _LOG_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
 class Showing:
-    """Tells where the round in hand is, and what a person should know or likes to see.
+    """Reports the state of the current round, and what a person should know or may like to see.
 
     Args:
-        round: the round in hand, or the next one.
+        round: the current round, or the next one.
     """
 
     def __init__(self, publish: Callable[[Event], None], examiner: Examiner, round: int) -> None:
@@ -40,12 +40,12 @@ class Showing:
         self._examiner = examiner
 
     def notice(self, level: Level, text: Text) -> None:
-        """Tell whoever watches, and the log."""
+        """Show it to the clients, and log it."""
         log.log(_LOG_LEVELS[level], "%s", text)
         self.publish(Notice(level=level, text=text, time=time.time()))
 
     def damaged(self, checkpoints: Sequence[Damaged]) -> None:
-        """Say of each checkpoint that did not verify where it went."""
+        """For each checkpoint that did not verify, say where it was moved."""
         for one in checkpoints:
             self.notice(
                 "warning",
@@ -68,18 +68,18 @@ class Showing:
         self.publish(Progressed(round=self.round, phase=phase, done=done, total=total))
 
     def answers(self, groups: Sequence[Group]) -> None:
-        """The best answer to each question: what a person likes to watch."""
+        """The best answer to each question, as something to watch."""
         for group in groups:
             best = max(range(len(group.marks)), key=lambda place: group.marks[place].partial)
             self._answer(self.round, group.question, group.completions[best].text, group.marks[best].solved)
 
     async def ended(self, question: Question, text: str) -> None:
-        """Mark and show an answer while the others are still being written; it is marked again with them."""
+        """Score and show an answer while others are still being written; it is scored again with them."""
         number = self.round
         try:
             ((mark,),) = await self._examiner.mark([question], [[text]], strict=True)
         except HostError:
-            return  # a host that fails is seen to where its work is needed
+            return  # a host that fails is handled where its work is needed
         self._answer(number, question, text, mark.solved)
 
     def _answer(self, number: int, question: Question, text: str, solved: bool) -> None:
@@ -101,8 +101,8 @@ class RoundWatcher:
         self.progress, self.answered, self.clock = showing.progress, showing.answers, gate.clock
 
     def leave(self) -> None:
-        """The round is over or left out: an answer that is being marked yet is not shown. Who marks it would start an
-        examiner again that is ended from now on."""
+        """The round ended or was discarded: an answer that is still being scored is not shown. Otherwise scoring
+        would restart an examiner that has been closed."""
         if self._marking is not None:
             self._marking.cancel()
 
@@ -113,6 +113,6 @@ class RoundWatcher:
         self._show.enter(phase)
 
     def ended(self, question: Question, text: str) -> None:
-        """Show this answer, unless the one before it is still being marked."""
+        """Show this answer, unless the previous one is still being scored."""
         if self._marking is None or self._marking.done():
             self._marking = asyncio.get_running_loop().create_task(self._show.ended(question, text))

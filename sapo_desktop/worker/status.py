@@ -1,4 +1,4 @@
-"""Where a node stands: the record that its parts change and that requests read."""
+"""The node's state: the record that its parts change and requests read."""
 
 from __future__ import annotations
 
@@ -19,35 +19,36 @@ from sapo_desktop.worker.store.manifest import RunManifest
 _MOST_WAITING = 32
 """Groups with a person's answer."""
 _A_ROUND = 4
-"""How many of them one step takes: they are heard, and drown nothing."""
+"""How many of them one step uses, so that they count without dominating it."""
 
 
 class Holds(Enum):
-    """What the engine holds, compared with the counters."""
+    """The engine's weights compared with the counters."""
 
     AS_COUNTED = auto()
     """Exactly the rounds that count."""
     MORE = auto()
-    """From the trainer's step to the round's end: perhaps a step that does not count yet. Nothing can be kept."""
+    """Between the training step and the end of the round: may include a step that does not count yet. Nothing can be
+    stored."""
     NOTHING = auto()
-    """Its process ended to give memory back, or could not be loaded so far. The next round starts it again."""
+    """Its process ended to free memory, or could not be loaded so far. The next round starts it again."""
 
 
 class HumanGroups:
-    """Groups with a person's answer, in their order, from when it was given until a round has learned from it."""
+    """Groups with a person's answer, in order, until a round has learned from them."""
 
     def __init__(self) -> None:
         self._waiting: list[EncodedGroup] = []
 
     def add(self, group: EncodedGroup) -> bool:
-        """Have it learned from in one of the next rounds; False where too many wait already."""
+        """Queue it for one of the next rounds; False if the queue is full."""
         if len(self._waiting) >= _MOST_WAITING:
             return False
         self._waiting.append(group)
         return True
 
     def next(self) -> tuple[EncodedGroup, ...]:
-        """What the next round takes; it waits until that round is done."""
+        """The ones for the next round; they stay queued until that round is done."""
         return tuple(self._waiting[:_A_ROUND])
 
     def learned(self, groups: Sequence[Group]) -> None:
@@ -65,7 +66,7 @@ class Status:
     swarm: Swarm | None = None
     """Where answers are shared and drawn; None in silo."""
     manifest: RunManifest | None = None
-    """Under which rounds are played; None before the first run."""
+    """The conditions of the rounds; None before the first run."""
     human_groups: HumanGroups = field(default_factory=HumanGroups)
     round_seconds: list[float] = field(default_factory=list)
     last_reward: float | None = None
@@ -73,23 +74,23 @@ class Status:
     holds: Holds = Holds.AS_COUNTED
     """Changed by `engine_holds` only."""
     _longest_answer: int | None = None
-    """Tokens, where memory was too short for longer answers once."""
+    """Tokens, if memory was once too short for longer answers."""
 
     def engine_holds(self, now: Holds) -> None:
-        """The one transition. A step needs an engine: from NOTHING the way leads through a checkpoint."""
+        """The one transition. A step needs an engine: from NOTHING, a checkpoint must be loaded first."""
         if self.holds is Holds.NOTHING and now is Holds.MORE:
             raise AssertionError("a step without an engine")
         self.holds = now
 
     def take_settings(self, settings: Settings) -> None:
-        """Follow these from now on, except for answers that memory was too short for once."""
+        """Follow these from now on, except the length of answers if memory was once too short."""
         if self._longest_answer is not None:
             longest = min(settings.max_tokens or self._longest_answer, self._longest_answer)
             settings = msgspec.structs.replace(settings, max_tokens=longest)
         self.settings = settings
 
     def shorten_answers(self, tokens: int) -> None:
-        """Cut answers at so many tokens from now on; the kept setting stays."""
+        """Limit answers to so many tokens from now on; the stored setting does not change."""
         self._longest_answer = tokens
         self.take_settings(self.settings)
 

@@ -1,1 +1,1 @@
-"""The control channel between the worker and its clients, both ends."""
+"""Both ends of the control channel between the worker and its clients."""

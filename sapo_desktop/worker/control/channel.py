@@ -1,10 +1,9 @@
-"""The control channel, both ends: a websocket on this computer's own address.
+"""Both ends of the control channel: a websocket on this computer's loopback address.
 
-Who connects has half a minute to prove that it can read the data folder (proof.py); requests with an Origin
-(web pages) or another Host (rebound names) are refused before that. Each call runs as a task of its own, so
-that `pause` gets through while an evaluation runs. What a client does not read waits in a bounded queue:
-progress is left out first, then answers, then the client is cut off; it never holds up the worker. What calls
-mean is the business of `handle`.
+A client has half a minute to prove that it can read the data folder (proof.py); requests with an Origin (web pages) or
+another Host (rebound names) are refused before that. Each call runs as its own task, so that `pause` works during an
+evaluation. Messages that a client does not read wait in a bounded queue: first progress is dropped, then answers, then
+the client is cut off; the worker never waits for it. `handle` decides what calls mean.
 """
 
 from __future__ import annotations
@@ -51,28 +50,28 @@ from sapo_desktop.worker.hosts.patience import Patience, Sight, look
 log = logging.getLogger(__name__)
 
 MAX_MESSAGE = 16 * 1024 * 1024
-"""Bytes in one message, either way."""
+"""Bytes of one message, either way."""
 MAX_PROOF = 4096
-"""The same before the proof."""
+"""As MAX_MESSAGE, before the proof."""
 PROOF_SECONDS = 15.0
-"""For the worker, but for what others keep the processors from it, or from us."""
+"""The worker's limit, not counting time without a processor on either side."""
 PROOF_LOOK_SECONDS = 1.0
 STRANGER_SECONDS = 30.0
-"""For a client, which may be starved too: places are few, not time."""
+"""A client's limit; it may lack processor time, too: places are scarce, not time."""
 MAX_UNPROVEN = 32
-"""Connections that have not proven themselves; a further one pushes out the oldest."""
+"""Connections without a proof; a further one replaces the oldest."""
 MAX_CALLS = 32
-"""Calls of one client that are worked on; more wait until one is answered, but for orders."""
+"""Concurrent calls of one client; more wait until one is answered, except orders."""
 MAX_WAITING = 256
-"""More of those are refused: the reader never stops, for a Cancel or a Pause may come behind them."""
+"""Waiting calls; more are refused, because the reader must not stop: a Cancel or a Pause may follow."""
 ORDERS = (Pause, Resume, Finish, Quit, SetSilo, CancelModelWork)
-"""What never waits for other calls."""
+"""Calls that never wait for others."""
 QUEUE_FOR_PROGRESS = 64
 QUEUE_FOR_ANSWERS = 4096
 QUEUE = 65_536
-"""Messages waiting for one client: from the first number on progress is left out, from the second on answers and
-phases, too; at the third it is cut off. A terminal whose output stands still (Ctrl-S, a pager) owns its node, which
-ends when it is cut off: the rounds of days fit."""
+"""Waiting messages of one client: from the first number on, progress is dropped, from the second on also answers and
+phases; at the third the client is cut off. A terminal with stopped output (Ctrl-S, a pager) owns its node, which
+ends with it, so rounds of several days fit."""
 FLUSH_SECONDS = 1.0
 GONE = sentence("The worker has stopped. logs/worker.log in the data folder says why.", in_terminal="sapo-desktop run")
 FROM_CLIENT = msgspec.msgpack.Decoder(envelopes.Call | envelopes.Cancel | envelopes.Watch)
@@ -80,7 +79,7 @@ TO_CLIENT = msgspec.msgpack.Decoder(envelopes.ToClient)
 
 
 class Client:
-    """One proven client, with the messages that wait for it."""
+    """One proven client, with its waiting messages."""
 
     def __init__(self, connection: ServerConnection, attach: envelopes.Attach) -> None:
         self.owner = attach.owner
@@ -92,15 +91,15 @@ class Client:
         self._queue: asyncio.Queue[bytes] = asyncio.Queue()
 
     def put(self, frame: bytes) -> None:
-        """Have a message sent when the client takes it."""
-        # A client that reads nothing is cut off rather than waited for: a hung window must not stop the rounds.
+        """Send a message when the client reads it."""
+        # A client that reads nothing is cut off: a frozen window must not stop the rounds.
         if self._queue.qsize() >= QUEUE:
             self._connection.transport.abort()
             return
         self._queue.put_nowait(frame)
 
     def put_event(self, event: Event, frame: bytes) -> None:
-        """The same for an event, which may be left out."""
+        """As `put`, for an event, which may be dropped."""
         waiting = self._queue.qsize()
         if waiting >= QUEUE_FOR_PROGRESS and isinstance(event, Progressed | AskProgressed):
             return
@@ -109,7 +108,7 @@ class Client:
         self.put(frame)
 
     async def send_queued(self) -> None:
-        """Send what is put, for ever; as slow as the client reads."""
+        """Send the queue, as fast as the client reads, until cancelled."""
         while True:
             frame = await self._queue.get()
             await self._connection.send(frame)
@@ -137,12 +136,12 @@ class ControlServer:
         self._on_attach = on_attach
         self._on_detach = on_detach
         self._clients: set[Client] = set()
-        self._unproven: dict[ServerConnection, None] = {}  # in the order they came
+        self._unproven: dict[ServerConnection, None] = {}  # in order of arrival
         self._server: Server | None = None
         self._file: ControlFile | None = None
 
     async def start(self) -> None:
-        """Listen, and tell where in the control file.
+        """Listen, and write the port to the control file.
 
         Raises:
             FolderError: others could read that file.
@@ -157,7 +156,7 @@ class ControlServer:
             max_size=MAX_PROOF,
             open_timeout=STRANGER_SECONDS,
             close_timeout=FLUSH_SECONDS,
-            ping_interval=None,  # the system tells when a local process ends; a stopped one is not a dead one
+            ping_interval=None,  # the system reports the end of a local process; a suspended one is not dead
             server_header=None,
             logger=_quiet_logger(),
         )
@@ -169,27 +168,27 @@ class ControlServer:
             raise
 
     def others(self, client: Client) -> bool:
-        """Whether any beside this one is attached."""
+        """Whether other clients are attached."""
         return bool(self._clients - {client})
 
     def publish(self, event: Event) -> None:
-        """Tell every client that wants events. Returns at once."""
+        """Send an event to every client that wants events. Returns at once."""
         frame = msgspec.msgpack.encode(envelopes.Note(event=event))
         for client in list(self._clients):
             if client.events and (client.closely or not isinstance(event, Answered | Progressed)):
                 client.put_event(event, frame)
 
     def tell(self, client: Client, event: Event) -> None:
-        """Tell one client, where it wants events. Returns at once."""
+        """Send an event to one client, if it wants events. Returns at once."""
         if client.events:
             client.put(msgspec.msgpack.encode(envelopes.Note(event=event)))
 
     async def close(self) -> None:
-        """Remove the control file, let clients read what is on its way for a moment, and stop."""
+        """Remove the control file, give clients a moment to read their messages, and stop."""
         if self._server is None:
             return
         if self._file is not None:
-            # First, so that nobody who looks from now on finds a worker that is about to go.
+            # First, so that no new client finds a worker that is about to end.
             remove_control_file(self._folder, self._file)
         flushing = [asyncio.create_task(client.flush()) for client in self._clients]
         if flushing:
@@ -207,7 +206,7 @@ class ControlServer:
     # -- one connection -------------------------------------------------------------------------------------------
 
     def _refuse_strangers(self, connection: ServerConnection, request: HttpRequest) -> HttpResponse | None:
-        """Only our own clients: no web page, and no name that was made to point here."""
+        """Accept only our own clients: no web page, and no rebound name."""
         port = connection.local_address[1]
         if request.headers.get_all("Origin"):
             return connection.respond(http.HTTPStatus.FORBIDDEN, "No web page may come here.\n")
@@ -225,7 +224,7 @@ class ControlServer:
         if attach is None:
             await connection.close(1008, "no proof")
             return
-        # Raised only now: a stranger may send no more than a proof has.
+        # Raised only now: before the proof, only small messages are allowed.
         connection.protocol.max_message_size = MAX_MESSAGE
         client = Client(connection, attach)
         self._clients.add(client)
@@ -242,12 +241,11 @@ class ControlServer:
             sender.cancel()
             await asyncio.wait({sender})
             if not sender.cancelled():
-                sender.exception()  # the connection's end, which the loop above has met too
+                sender.exception()  # the end of the connection, which the loop above has seen too
             self._on_detach(client, client.owner)
 
     async def _proven(self, connection: ServerConnection) -> envelopes.Attach | None:
-        """Go through the proof; the client's first message after it, or None where it does not know the
-        secret."""
+        """Do the proof; the client's first message after it, or None if it does not know the secret."""
         assert self._file is not None
         side = WorkerSide(self._file.secret)
         greeting = msgspec.msgpack.decode(await _received(connection), type=Greeting)
@@ -257,7 +255,8 @@ class ControlServer:
         return msgspec.msgpack.decode(await _received(connection), type=envelopes.Attach)
 
     async def _take_calls(self, connection: ServerConnection, client: Client) -> None:
-        """Start a task per call. One that the client gives up is cancelled; when it goes, all that are unanswered."""
+        """Start a task per call. A call that the client cancels is cancelled; when it leaves, all unanswered ones
+        are."""
         free = asyncio.Semaphore(MAX_CALLS)
         running: dict[asyncio.Task[None], int] = {}
         try:
@@ -284,7 +283,7 @@ class ControlServer:
             for task in running:
                 task.cancel()
             if running:
-                # A host may take longer to give up what it does; that the client has gone is to be known now.
+                # A host may take longer to stop; that the client has left must be known now.
                 await asyncio.wait(running, timeout=FLUSH_SECONDS)
 
     async def _answer_in_turn(self, client: Client, call: envelopes.Call, free: asyncio.Semaphore) -> None:
@@ -302,9 +301,9 @@ class ControlServer:
                 raise SapoError("The answer has {size} bytes, too many for one message. Ask for less.", size=len(frame))
         except asyncio.CancelledError:
             task = asyncio.current_task()
-            # `cancelling` counts cancels of this task; without one the worker gave up what it was asked, and says so.
+            # `cancelling` counts cancels of this task; without one the worker itself gave up the work, and says so.
             if task is not None and task.cancelling():
-                raise  # the client has gone, or gave it up
+                raise  # the client left or cancelled it
             frame = _failure(call.id, NotRunning(sentence("The worker is stopping. Ask again once it has restarted.")))
         except Exception as error:  # noqa: BLE001 - the edge of the process: each error becomes an answer
             frame = _failure(call.id, error)
@@ -312,8 +311,7 @@ class ControlServer:
 
 
 def _counted(unproven: dict[ServerConnection, None]) -> type[ServerConnection]:
-    """Connections that stand in `unproven` from their first byte; above the limit the oldest is pushed
-    out."""
+    """Connections counted in `unproven` from their first byte; above the limit the oldest is closed."""
 
     class Counted(BoundedConnection, ServerConnection):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -332,25 +330,25 @@ def _counted(unproven: dict[ServerConnection, None]) -> type[ServerConnection]:
 
 
 class _Dialled(BoundedConnection, ClientConnection):
-    """Whatever listens there may be no worker."""
+    """What listens there may not be a worker."""
 
 
 class ControlLink:
-    """The client's end: messages to and from a worker that has proven itself. Made by `open_link`."""
+    """The client's end: messages to and from a proven worker. Made by `open_link`."""
 
     def __init__(self, connection: ClientConnection, worker: ControlFile) -> None:
         self._connection = connection
         self.worker_pid = worker.pid
 
     async def send(self, message: envelopes.ToWorker) -> None:
-        """Raises ControlError where the worker has gone."""
+        """Send a message. Raises ControlError if the worker has ended."""
         try:
             await self._connection.send(msgspec.msgpack.encode(message))
         except ConnectionClosed as error:
             raise ControlError(GONE) from error
 
     async def receive(self) -> envelopes.ToClient:
-        """The next message; raises ControlError where the worker has gone."""
+        """The next message. Raises ControlError if the worker has ended."""
         try:
             message: envelopes.ToClient = TO_CLIENT.decode(await _received(self._connection))
         except ConnectionClosed as error:
@@ -364,7 +362,7 @@ class ControlLink:
 
 
 def other_release(error: Exception) -> ControlError:
-    """A message could not be decoded."""
+    """The error for a message that could not be decoded."""
     return ControlError(
         "The worker is from another release ({error}). End it and start it again.",
         in_terminal="sapo-desktop quit, then sapo-desktop run",
@@ -373,12 +371,11 @@ def other_release(error: Exception) -> ControlError:
 
 
 async def open_link(folder: Path) -> ControlLink:
-    """Connect to the worker of the private folder `folder` (`control/` of a data folder); both sides prove
-    themselves.
+    """Connect to the worker of the private folder `folder` (`control/` of a data folder); both sides prove themselves.
 
     Raises:
         NotRunning: no worker answers.
-        ControlError: what answers is not the worker, or does not take us for its client.
+        ControlError: what answers is not the worker, or does not accept us as its client.
         FolderError: others could have written the control file.
     """
     worker = read_control_file(folder)
@@ -399,14 +396,14 @@ async def open_link(folder: Path) -> ControlLink:
 
 
 async def _patiently(opening: asyncio.Task[ClientConnection], pid: int) -> ClientConnection:
-    """What it comes to while process `pid` has time left, which stands still where it waits for a processor. Raises
-    TimeoutError."""
+    """Await the result while process `pid` has time left; time in which it waits for a processor does not count.
+    Raises TimeoutError."""
     patience, since = Patience(PROOF_SECONDS), time.monotonic()
     seen: Sight | None = None
     try:
         while not (await asyncio.wait({opening}, timeout=min(PROOF_LOOK_SECONDS, patience.left)))[0]:
             before, seen = seen, look(pid, time.monotonic(), loading=False)
-            # That we look late is not the worker's doing.
+            # A late check on our side does not count against the worker.
             patience.count(min(seen.at - since, PROOF_LOOK_SECONDS), before, seen)
             since = seen.at
             if patience.left <= 0:
@@ -423,7 +420,7 @@ async def _proven_to(worker: ControlFile) -> ClientConnection:
 
 
 async def _connect(port: int) -> ClientConnection:
-    # A socket of our own: websockets then follows neither a proxy setting nor a redirect.
+    # A socket of our own, so that websockets follows neither a proxy setting nor a redirect.
     end = socket.socket()
     end.setblocking(False)
     try:
@@ -478,7 +475,7 @@ def _failure(number: int, error: Exception) -> bytes:
 
 
 def _quiet_logger() -> logging.Logger:
-    """Strangers' failed handshakes are no news, and must not fill the log."""
+    """Strangers' failed handshakes are not logged, so that they cannot fill the log."""
     logger = logging.getLogger("sapo_desktop.control.websockets")
     logger.setLevel(logging.CRITICAL)
     return logger

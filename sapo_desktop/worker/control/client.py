@@ -1,8 +1,7 @@
-"""What the command line and the window use: attach to a worker, ask it, hear its events, start one.
+"""For the command line and the window: attach to a worker, send requests, receive events, start a worker.
 
-A `Client` may be used by many tasks at once. Events are kept until they are read, so a client that asked for
-them reads them. How a request is meant,
-and what a user is shown, is not known here.
+Many tasks may share a `Client`. Events are kept until they are read, so a client that asks for them must read them. The
+meaning of requests, and what users see, is not known here.
 """
 
 from __future__ import annotations
@@ -39,24 +38,23 @@ from sapo_desktop.worker.control.parent import OPTION, let_go, named_error
 from sapo_desktop.worker.hosts.patience import LOOK_SECONDS, Patience, look
 
 START_SECONDS = 60.0
-"""In which a worker that starts does nothing at all."""
+"""How long a starting worker may do nothing at all."""
 _LAST_SECONDS = 5.0
 """Until a worker that closed its channel has ended."""
 _END_SECONDS = 20.0
-"""Until one that was told to end is gone."""
+"""Until a worker that was asked to quit has ended."""
 _STRANGERS_SECONDS = 1.0
-"""The same as the first of a worker that somebody else started."""
+"""As START_SECONDS, for a worker that another process started."""
 _LOST_SECONDS = 20.0
-"""Until one has ended that closed it just after it was reached."""
+"""Until a worker that closed the channel just after the connection has ended."""
 _STARTS = 3
-"""So often at most a worker is started where another holds the folder that is just ending."""
+"""How often a worker is started at most while another one that is just ending holds the folder."""
 _LEAST_FREE = 64 * 1024
-"""Bytes that a disk has free unless it is full."""
+"""A disk with less free space counts as full."""
 _SHORT_SECONDS = 60.0
-"""For a short process that only looks."""
+"""For a short process that only reads."""
 _LOOK_AGAIN = 0.03
-"""Seconds between looks for the control file of a worker that starts: no event tells of it on every
-system."""
+"""Seconds between checks for the control file of a starting worker; not every system has an event for it."""
 
 
 class Client:
@@ -65,11 +63,11 @@ class Client:
     def __init__(self, link: ControlLink) -> None:
         self._link = link
         self.process: subprocess.Popen[bytes] | None = None
-        """The worker's process where it was started for this client."""
+        """The worker's process, if it was started for this client."""
         self.last_words: Callable[[], str] = str
-        """What the worker's log says since this client came, or since the start of a worker of our own."""
+        """The worker's log since this client attached, or since our own worker started."""
         self.died: Callable[[int], Text] = processes.exit_reason
-        """Why a worker of our own ended with that exit code; its log has it from then on."""
+        """Why our own worker ended with that exit code; also writes it to the worker's log."""
         self._number = 0
         self._calls: dict[int, asyncio.Future[msgspec.Raw]] = {}
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -82,11 +80,11 @@ class Client:
         return self._link.worker_pid
 
     async def call(self, request: Request[ReplyType]) -> ReplyType:
-        """Ask the worker. Cancelled, it has the worker give up what was asked.
+        """Send a request to the worker. Cancelling this call cancels the request.
 
         Raises:
             SapoError: what the worker raised, as its own class.
-            ControlError: the worker went away before it answered, or is from another release.
+            ControlError: the worker ended before it answered, or is from another release.
         """
         if self._ended is not None:
             raise await self._why_it_ended() or self._ended
@@ -108,10 +106,10 @@ class Client:
         finally:
             del self._calls[number]
             if not answer.cancel() and not answer.cancelled():
-                answer.exception()  # looked at, so that asyncio does not report it as overlooked
+                answer.exception()  # retrieved, so that asyncio does not report it
 
     def _give_up(self, number: int) -> None:
-        """Tell the worker that nobody waits for that answer. Not waited for: who cancels wants to go on."""
+        """Tell the worker that nobody waits for that answer. Does not wait: a cancel must be fast."""
         task = asyncio.create_task(self._send(Cancel(id=number)))
         self._giving_up.add(task)
         task.add_done_callback(self._giving_up.discard)
@@ -121,25 +119,25 @@ class Client:
         await self._send(Watch(closely=closely))
 
     async def _send(self, message: Cancel | Watch) -> None:
-        with contextlib.suppress(ControlError):  # a worker that has gone has given up everything, and tells nothing
+        with contextlib.suppress(ControlError):  # a worker that ended has no events
             await self._link.send(message)
 
     async def events(self) -> AsyncIterator[Event]:
         """Events from now on, in order, until the worker ends or the channel breaks."""
         while (event := await self._events.get()) is not None:
             yield event
-        self._events.put_nowait(None)  # for whoever else listens
+        self._events.put_nowait(None)  # for other readers
 
     async def close(self) -> None:
-        """Leave. The worker gives up what this client asked and it has not answered."""
+        """Detach. The worker cancels this client's unanswered requests."""
         await self._link.close()
         await asyncio.wait({self._reader, *self._giving_up})
 
     async def until_gone(self) -> None:
-        """Return once the process that was started for this client, and told to end, is gone, so that the next command
-        finds its folder free."""
+        """Return once the process that was started for this client, and asked to quit, has ended, so that its folder
+        is free."""
         if self.process is not None:
-            # A worker that takes longer goes on ending by itself; the lock tells the next command.
+            # A slower worker ends by itself; the lock makes the next command wait.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 await asyncio.to_thread(self.process.wait, _END_SECONDS)
 
@@ -152,7 +150,7 @@ class Client:
         await self.close()
 
     async def end_reason(self) -> Text:
-        """What is known of a worker that closed its channel without taking its leave."""
+        """What is known about a worker that closed its channel without a goodbye."""
         if (error := await self._why_it_ended()) is not None:
             return error.text
         code = self.process.poll() if self.process is not None else None
@@ -167,7 +165,7 @@ class Client:
         return sentence("The worker has stopped: {reason}.", reason=reason)
 
     async def _why_it_ended(self) -> SapoError | None:
-        """The error that the worker named as it ended, before it could be asked or while it was."""
+        """The error that the worker named as it ended, before or during the call."""
         gone = await asyncio.to_thread(self._wait_gone)
         return named_error(self.last_words()) if gone else None
 
@@ -197,7 +195,7 @@ class Client:
             return
         answer = self._calls.get(message.id)
         if answer is None or answer.done():
-            return  # whoever asked has gone
+            return  # the caller has left
         match message:
             case Answer(reply=reply):
                 answer.set_result(reply)
@@ -206,11 +204,11 @@ class Client:
 
 
 def _died(folder: DataFolder, pid: int, code: int) -> Text:
-    """Why worker `pid` ended. Where a signal ended it, it could not write that into its log: this does."""
+    """Why worker `pid` ended. If a signal ended it, it could not log that; this does."""
     reason = ends.died(folder.run("worker"), pid, code)
     if code < 0:
         text = f"{time.strftime('%Y-%m-%d %H:%M:%S')} ERROR The node (process {pid}) is gone: {reason}"
-        with contextlib.suppress(OSError):  # the disk is full, or the folder is gone: it is shown all the same
+        with contextlib.suppress(OSError):  # the disk is full or the folder is gone; the cause is still shown
             add_line(folder.log("worker"), text.encode(), MAX_LOG_BYTES)
     return reason
 
@@ -223,8 +221,8 @@ class Attached(NamedTuple):
 
 
 async def connect(folder: Path, *, owner: bool = False, events: bool = True, stay: bool = False) -> Client:
-    """Attach to the running worker of a data folder. `owner`: it may end when we go away
-    (`when_window_closes`). `stay`: it goes on as before where it runs for a single command.
+    """Attach to the running worker of a data folder. `owner`: it may end when we leave (`when_window_closes`). `stay`:
+    a worker that runs for a single command then stays, in its previous mode.
 
     Raises:
         NotRunning: there is none.
@@ -247,16 +245,15 @@ async def connect_or_start(
     owner: bool = True,
     stay: bool = False,
 ) -> Attached:
-    """Attach to the folder's worker; where none runs, start one and attach to it.
+    """Attach to the folder's worker; if none runs, start one and attach to it.
 
-    `overrides` (settings for this run only) and `arguments` are for a fresh worker; one that runs goes on as
-    it is. `owner`: of a fresh one, which may then end when we go away; else it goes on, however we end. `stay`: as for
-    `connect`.
+    `overrides` (settings for this run only) and `arguments` are for a new worker; a running one does not change.
+    `owner`: of a new one, which may then end when we leave; otherwise it stays. `stay`: as for `connect`.
 
     Raises:
         SapoError: what `connect` and `start_worker` raise.
     """
-    # A stranger on the port of a dead worker is no reason to stay away: the new worker replaces the control file.
+    # A stranger on the port of a dead worker does not matter: the new worker replaces the control file.
     with contextlib.suppress(NotRunning, ControlError):
         return Attached(await connect(folder, stay=stay), False)
     words = ["--overrides", json.dumps(dict(overrides)), *arguments]
@@ -281,7 +278,7 @@ async def start_and_connect(
     """Start a worker and attach to it; further arguments as for `start_worker` and `connect_or_start`.
 
     Raises:
-        SapoError: what `start_worker` raises, and what it said as it ended before it could be attached to.
+        SapoError: what `start_worker` raises, or the worker's own error if it ended before the attachment.
     """
     data = DataFolder.open(folder)
     since = log_size(data.log("worker"))
@@ -289,14 +286,14 @@ async def start_and_connect(
     try:
         client = await connect(folder, owner=owner, stay=stay)
     except (NotRunning, ControlError) as error:
-        # It answered once and then failed at what comes after.
+        # It answered once and then failed.
         try:
             code = await asyncio.to_thread(process.wait, _LOST_SECONDS)
         except subprocess.TimeoutExpired:
             raise error from None
         raise _early_end(code, last_lines(data.log("worker"), since), data) from error
     finally:
-        let_go(process)  # attached or not: who is not ends what was started for us
+        let_go(process)  # attached or not; without an attachment, it ends what was started for us
     client.process = process
     client.died = functools.partial(_died, data, process.pid)
     client.last_words = functools.partial(last_lines, data.log("worker"), since)
@@ -304,7 +301,7 @@ async def start_and_connect(
 
 
 async def run_to_end(arguments: Sequence[str], module: str) -> None:
-    """Run `module` until it ends by itself. Raises SapoError: what it says of its failure."""
+    """Run `module` until it ends by itself. Raises SapoError with its error message."""
     process = await asyncio.create_subprocess_exec(
         *processes.python_command(module),
         *arguments,
@@ -320,14 +317,14 @@ async def run_to_end(arguments: Sequence[str], module: str) -> None:
 async def start_worker(
     folder: Path, arguments: Sequence[str] = (), module: str = "sapo_desktop.worker.main"
 ) -> subprocess.Popen[bytes]:
-    """Start a worker that outlives this process and its terminal once it was attached to; returns when its channel
-    answers. Until then our end of its standard input says that we live (starter.py).
+    """Start a worker that outlives this process and its terminal once a client has attached; returns when its channel
+    answers. Until then, our end of its standard input shows that we are alive (parent.py).
 
     `arguments` go to `module` after `--data`.
 
     Raises:
         FolderInUse: another worker has the folder.
-        SapoError: it ended while it started; with its last words.
+        SapoError: it ended during its start; with its last words.
     """
     data = DataFolder.open(folder)
     path = data.log("worker")
@@ -363,13 +360,13 @@ async def start_worker(
     except BaseException as error:
         let_go(process)
         if isinstance(error, asyncio.CancelledError):
-            process.terminate()  # nobody is its owner yet, who would end it by leaving
+            process.terminate()  # it has no owner yet whose departure would end it
         raise
     return process
 
 
 async def appraise(folder: Path, request: FitRequest) -> FitReply:
-    """What fits this computer, by a short process of its own: no node has to run, and none is started.
+    """What fits this computer, from a short separate process: no node needs to run, and none is started.
 
     Raises:
         SapoError: the settings or the catalogue cannot be used.
@@ -381,15 +378,14 @@ async def appraise(folder: Path, request: FitRequest) -> FitReply:
 
 
 async def doubts(folder: Path, keys: Collection[str]) -> list[Text]:
-    """What to say of these settings, as they are kept for a node that does not run (worker/control/keepable.py). Raises
-    as `appraise`."""
+    """Remarks on these settings for a node that is not running (worker/control/keepable.py). Raises as `appraise`."""
     out = await _told_by("sapo_desktop.worker.control.keepable", ["--data", str(folder), *keys], b"")
     said: list[Text] = msgspec.json.decode(out, type=list[Text])
     return said
 
 
 async def _told_by(module: str, words: Sequence[str], asked: bytes) -> bytes:
-    """What a short process of ours writes to its output. Raises SapoError."""
+    """The output of a short process of ours. Raises SapoError."""
     process = await asyncio.create_subprocess_exec(
         *processes.python_command(module),
         *words,
@@ -415,8 +411,8 @@ async def _told_by(module: str, words: Sequence[str], asked: bytes) -> bytes:
 
 
 async def _connect_soon(folder: Path, *, stay: bool) -> Client | None:
-    """Attach to a worker that somebody else has just started: it holds the folder and listens soon. None where it was
-    just ending, and has ended."""
+    """Attach to a worker that another process has just started: it holds the folder and will listen soon. None if it
+    was just ending, and has ended."""
     waiting: _Waiting | None = None
     while True:
         try:
@@ -432,7 +428,7 @@ async def _connect_soon(folder: Path, *, stay: bool) -> Client | None:
 
 
 class _Waiting:
-    """For a worker that starts: as long as it does anything."""
+    """Waits for a starting worker as long as it does anything."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -440,7 +436,7 @@ class _Waiting:
         self._seen = look(pid, time.monotonic(), loading=False)
 
     def is_over(self) -> bool:
-        """Look again, where it is time to; whether it did nothing for too long."""
+        """Check again if it is time; returns whether it did nothing for too long."""
         now = time.monotonic()
         if now - self._seen.at >= min(LOOK_SECONDS, self._patience.left):
             before, self._seen = self._seen, look(self._pid, now, loading=False)
@@ -449,13 +445,13 @@ class _Waiting:
 
 
 async def _answers(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool:
-    """Whether this process answers, and not one before it."""
+    """Whether this process answers, and not a previous one."""
     try:
         link = await open_link(folder.control)
     except (NotRunning, ControlError):
         return False
     await link.close()
-    # On Windows a virtual environment's python.exe is a launcher: the worker is its child.
+    # On Windows a virtual environment's python.exe is a launcher whose child is the worker.
     return link.worker_pid == process.pid or (sys.platform == "win32" and process.poll() is None)
 
 
@@ -466,13 +462,13 @@ def _error(failure: Failure) -> SapoError:
 
 
 def _early_end(code: int, said: str, data: DataFolder | None = None) -> SapoError:
-    """`data`: the folder whose log holds what was said."""
+    """The error of a worker that ended early. `data`: the folder with its log."""
     if named := named_error(said):
         return named
     if not said and data is not None:
         with contextlib.suppress(OSError):  # the folder is gone
             if shutil.disk_usage(data.root).free < _LEAST_FREE:
-                return explained(OSError(errno.ENOSPC, ""), data.root)  # too full to say so in the log
+                return explained(OSError(errno.ENOSPC, ""), data.root)  # the disk was too full to log that
     reason = processes.exit_reason(code)
     if not said:
         return SapoError(

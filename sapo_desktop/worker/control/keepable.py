@@ -1,7 +1,7 @@
-"""What to say of settings that are kept and will not do what was meant. Where no node runs that is asked of a process
-of its own (`python -m sapo_desktop.worker.control.keepable --data DIR KEY...`), as catalogue and models load slowly.
+"""Remarks on stored settings that will not do what was meant. If no node runs, a separate process answers (`python -m
+sapo_desktop.worker.control.keepable --data DIR KEY...`), because catalogue and models load slowly.
 
-Nothing is refused here. Of a node that does not run a person may set several things that only go together, one by one.
+Nothing is refused here: while no node runs, a person may set several interdependent settings one by one.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _OF_MODEL = frozenset(
         *("remote_url", "remote_adapters"),
     }
 )
-"""What is held against the model, and the model against it."""
+"""Settings that are checked against the model, and the model against them."""
 
 
 def before_a_start(folder: DataFolder, settings: Settings, keys: Collection[str]) -> list[Text]:
-    """What would keep a node from starting by these settings, of which `keys` were changed; then the doubts."""
+    """What would prevent a node's start with these settings, of which `keys` changed; then other remarks."""
     said: list[Text] = []
     try:
         if "tasks" in keys:
@@ -62,7 +62,7 @@ def before_a_start(folder: DataFolder, settings: Settings, keys: Collection[str]
 
 
 def doubts(settings: Settings, keys: Collection[str], held: int = 0) -> list[Text]:
-    """What is taken, but is maybe not what was meant. `held`: bytes that a running node has for its model."""
+    """Valid settings that may not be what was meant. `held`: bytes of a running node's model."""
     said = _unknown_programs(settings) if "pause_for" in keys else []
     if _OF_MODEL.intersection(keys) or ("silo" in keys and settings.generator == "remote"):
         said += _by_model(settings, keys, held)
@@ -84,7 +84,7 @@ def _no_start(error: SapoError) -> Text:
 
 
 def _by_model(settings: Settings, keys: Collection[str], held: int) -> list[Text]:
-    """What the model makes of these settings: who answers and learns, and which of them do nothing."""
+    """The effect of the model on these settings: which engines answer and learn, and which settings have no effect."""
 
     def look(folder: Path) -> Hardware:
         here = probe(folder)
@@ -99,7 +99,7 @@ def _by_model(settings: Settings, keys: Collection[str], held: int) -> list[Text
     said = [choice.note] if choice.note else []
     try:
         model = describe(path)
-    except ModelError:  # a file that only answers need not tell
+    except ModelError:  # a file that can only answer need not say
         return said
     try:
         trainer: TrainerKind = "torch" if choice.trains else "none"
@@ -119,7 +119,7 @@ def _by_model(settings: Settings, keys: Collection[str], held: int) -> list[Text
 
 
 def _unknown_programs(settings: Settings) -> list[Text]:
-    """What to say of programs to pause for that this computer does not know."""
+    """A remark on programs to pause for that do not exist on this computer."""
     said: list[Text] = []
     for name, near in programs.nearest_to_unknown(between_commas(settings.pause_for)).items():
         if near:
@@ -138,7 +138,7 @@ def _unknown_programs(settings: Settings) -> list[Text]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write to standard output what is to be said, as a JSON list; returns the exit code."""
+    """Write the remarks to standard output, as a JSON list; returns the exit code."""
     parser = argparse.ArgumentParser(prog="sapo_desktop.worker.control.keepable", description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("keys", nargs="+")

@@ -1,7 +1,7 @@
-"""One worker per data folder: a lock of the operating system, held for life.
+"""One worker per data folder: a lock of the operating system, held for the worker's life.
 
-The system lets go of it however the worker ends, so a lock file that is left behind means nothing and needs
-no clearing. Behind its first byte the file holds the process id, for the person who finds the folder in use.
+The system releases it however the worker ends, so a remaining lock file means nothing and needs no cleanup. After its
+first byte, the file contains the process id, for the message that the folder is in use.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from sapo_desktop.core.sentences import Sentence, quoted, sentence
 from sapo_desktop.system.folders import DataFolder, FolderError, explained
 
 LOOK_SECONDS = 5.0
-"""Between looks at whether the folder is still there."""
+"""Interval of the checks whether the folder still exists."""
 
 
 class FolderLock:
-    """Holds a data folder while it is entered: `with FolderLock(folder): ...`."""
+    """Holds a data folder inside `with FolderLock(folder): ...`."""
 
     def __init__(self, folder: DataFolder) -> None:
         self._folder = folder
@@ -32,12 +32,12 @@ class FolderLock:
 
         Raises:
             FolderInUse: another worker has it; says which and how to reach it.
-            FolderError: the folder cannot be written, or its disk knows no locks.
+            FolderError: the folder cannot be written, or its disk does not support locks.
         """
-        from filelock import lock_descriptor  # loading it takes 40 ms, and a client only asks who holds a folder
+        from filelock import lock_descriptor  # its import takes 40 ms, and a client only asks who holds a folder
 
         try:
-            # A link that somebody put there would have another file of ours emptied.
+            # A link put there by somebody would empty another of our files.
             descriptor = os.open(self._folder.lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
             try:
                 if not lock_descriptor(descriptor, blocking=False):
@@ -55,14 +55,14 @@ class FolderLock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # The file stays: removing it would let two workers lock two files of the same name.
+        # The file stays: otherwise two workers could lock two files of the same name.
         if self._descriptor is not None:
             os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
             self._descriptor = None
 
     async def until_lost(self) -> FolderError:
-        """Return once the folder was removed, or another is in its place: what is held is then nobody's any more."""
+        """Return once the folder was removed or replaced: then the lock is worthless."""
         while not self._is_lost():
             await asyncio.sleep(LOOK_SECONDS)
         root = str(self._folder.root)
@@ -92,15 +92,14 @@ class FolderLock:
 
 
 _LONGEST = 100
-"""Bytes of a lock file that are looked at."""
+"""Maximum bytes read from a lock file."""
 
 
 def holder(folder: DataFolder) -> int | None:
-    """Process id that the lock file names; None where it names none. Says nothing about whether it still
-    runs."""
+    """The process id in the lock file; None if there is none. It may have ended."""
     try:
         with open_regular(folder.lock) as file:
-            file.seek(1)  # the first byte is the one that is locked, and Windows lets nobody else read such a byte
+            file.seek(1)  # the first byte is locked, and on Windows others cannot read a locked byte
             text = file.read(_LONGEST).decode("ascii", "replace")
     except (FileNotFoundError, UnfitFile):
         return None

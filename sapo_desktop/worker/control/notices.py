@@ -1,4 +1,4 @@
-"""What the node said to people, kept over its starts: the window's log page shows it."""
+"""The node's messages to people, stored across starts for the window's log page."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MOST = 200
 
 
 class KeptNotices:
-    """The newest ones. `path`: the file, which a window writes to as well."""
+    """The newest ones. `path`: the file, to which a window writes as well."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._unwritten: deque[Notice] = deque(maxlen=MOST)
 
     def add(self, notice: Notice) -> None:
-        """Keep it; where the disk takes nothing, for as long as this process lives."""
+        """Store it; if the disk refuses, for the life of this process."""
         try:
             add_line(self._path, msgspec.json.encode(notice), LONGEST_NOTICES)
         except OSError as error:
@@ -32,7 +32,7 @@ class KeptNotices:
             self._unwritten.append(notice)
 
     def newest(self) -> list[Notice]:
-        """Oldest first. A line that is none, as of a write that a power cut ended, is left out."""
+        """Oldest first. Invalid lines, as after a power cut, are left out."""
         found = [*self._unwritten]
         for line in self._lines():
             try:

@@ -1,15 +1,15 @@
-"""What ties a process to whoever starts it, until that has attached to it: its input's end, and its last words.
+"""What ties a process to its starter until that has attached: the end of its input, and its last words.
 
-Whoever starts a worker holds the other end of that pipe, and closes it once it has attached. However it dies before
-that, the system closes it: so no worker is left behind that nobody knows of.
+The starter of a worker holds the other end of that pipe, and closes it once it has attached. If it dies before that,
+the system closes it, so no unknown worker is left behind.
 
 A worker that ends before its channel answers names its error in the last lines of its log:
 
-    told as data: {"kind":"ModelError","text":{"type":"Sentence",...}}
+    as data: {"kind":"ModelError","text":{"type":"Sentence",...}}
     ModelError: There is no model 'x': ...
 
-Whoever started it reads the first line, so that the error can be said in another language too; the second one is for
-people, and for where the first was cut off.
+The starter reads the first line, so that the error can be translated; the second one is for people, and used if the
+first is incomplete.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sapo_desktop.core.errors import SapoError, error_class
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text
 
-_DATA = "told as data: "
+_DATA = "as data: "
 _NAMED_ERROR = re.compile(r"^([A-Z]\w+): (.+)\Z", re.MULTILINE | re.DOTALL)
 
 
@@ -45,7 +45,7 @@ def last_words(error: SapoError) -> str:
 
 
 def named_error(said: str) -> SapoError | None:
-    """The error that the end of a log names; None where it names none of ours."""
+    """The error that the end of a log names; None if it names none of ours."""
     for line in reversed(said.splitlines()):
         if line.startswith(_DATA):
             try:
@@ -60,23 +60,24 @@ def named_error(said: str) -> SapoError | None:
 
 
 GRACE = 5.0
-"""Seconds in which what the starter sent before it let go has arrived, and somebody else may have come."""
+"""Time for messages that the starter sent before it let go, and for other clients to attach."""
 OPTION = "--started"
 """Says that standard input is such a pipe."""
 
 
 def let_go(process: subprocess.Popen[bytes]) -> None:
-    """The starter has attached: from now on what attached clients ask for decides how long the process lives."""
+    """The starter has attached: from now on the attached clients decide how long the process lives."""
     if process.stdin is not None:
         with contextlib.suppress(OSError):
             process.stdin.close()
 
 
 class Countdown:
-    """Calls `call` after so many seconds, in which the event loop got around to all else that was to do.
+    """Calls `call` after so many seconds in which the event loop could do all its other work.
 
-    A process that was stopped or starved finds a timer's end together with what arrived meanwhile, and the timer goes
-    first: so a worker took whoever had attached for gone. In steps only the first may come too soon.
+    After a suspension or starvation, a process finds a timer's end together with everything that arrived meanwhile, and
+    the timer runs first: a worker could take an attached client for gone. With several steps, only the first can come
+    too early.
     """
 
     _STEPS = 20
@@ -99,15 +100,15 @@ class Countdown:
 
 
 def when_let_go(call: Callable[[], object]) -> None:
-    """Have `call` called, on the running event loop, a moment after the starter has let go, or died."""
+    """Call `call`, on the running event loop, shortly after the starter has let go or died."""
     loop = asyncio.get_running_loop()
 
     def wait() -> None:
-        # A thread, as Windows has no event for the end of such a pipe.
+        # A thread, because Windows has no event for the end of such a pipe.
         with contextlib.suppress(OSError):
             while os.read(0, 1024):
                 pass
-        with contextlib.suppress(RuntimeError):  # the loop has ended before
+        with contextlib.suppress(RuntimeError):  # the loop has already ended
             loop.call_soon_threadsafe(Countdown, GRACE, call)
 
     threading.Thread(target=wait, name="starter", daemon=True).start()

@@ -1,10 +1,9 @@
-"""How the two ends of the control channel show each other that they know one secret, without sending it.
+"""How both ends of the control channel prove that they know one secret, without sending it.
 
-The worker puts port and secret into a file that only its user can read. On a connection each side names a
-fresh nonce and shows HMAC-SHA256(secret, role, client's nonce, worker's nonce); the worker goes first, so a
-stranger who took over the port of a dead worker learns nothing that another worker would accept. The roles
-keep one side's proof from being sent back as the other's, the nonces keep an old proof from being used again.
-No sockets here.
+The worker writes port and secret into a file that only its user can read. On a connection, each side sends a fresh
+nonce and HMAC-SHA256(secret, role, client's nonce, worker's nonce). The worker proves itself first, so a stranger on
+the port of a dead worker learns nothing that another worker would accept. The roles prevent returning one side's proof
+as the other's, and the nonces prevent replays. No sockets here.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ Proof = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
 
 
 class ControlFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a worker listens and the secret it shares with whoever may read this."""
+    """The worker's port, and the secret that it shares with everybody who may read this."""
 
     port: Annotated[int, msgspec.Meta(ge=1, le=65535)]
     secret: Nonce
@@ -85,7 +84,7 @@ class ClientSide:
         """Check the worker and only then answer.
 
         Raises:
-            ControlError: whoever listens there does not know the secret.
+            ControlError: the listener does not know the secret.
         """
         nonces = self._nonce + worker.nonce
         if not hmac.compare_digest(worker.proof, _proof(self._secret, _WORKER, nonces)):
@@ -99,7 +98,7 @@ class ClientSide:
 
 
 def write_control_file(folder: Path, port: int) -> ControlFile:
-    """Draw a secret and publish it with the port, replacing what an ended worker left.
+    """Draw a secret and write it with the port, replacing an old file.
 
     Raises:
         FolderError: others could read it, or it cannot be written.

@@ -1,8 +1,8 @@
-"""What can be asked of a node that does not run: its settings, the models that are kept, what would run here,
-what was said before it ended, and its rounds.
+"""Requests that work without a running node: its settings, stored models, what would run here, the last messages, and
+its rounds.
 
-No node is started for it: a node that a wrong setting keeps from starting is mended this way, by the commands as in the
-window. The file of settings is read and written here; models are looked at by short processes of their own.
+No node is started for them, so commands and window can fix a wrong setting that prevents a start. The settings file is
+read and written here; short separate processes inspect models.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from sapo_desktop.worker.store import database, rows
 
 Done = TypeVar("Done")
 _LOOK_AT_SETTINGS = 1.0
-"""Seconds between looks whether the silo was switched on meanwhile."""
+"""Interval of the checks whether silo was switched on meanwhile."""
 Change = SetSettings | ResetSettings | SetSilo
 NEVER_AT_FAULT = frozenset({"theme", "language", "text_size", "notify", "when_window_closes", "price_per_kwh"})
-"""Settings for which no start fails, whatever they are. Any other one counts as a reason to try again: a start in vain
-costs seconds, one that is not tried a minute."""
+"""Settings that cannot make a start fail. Any other change is a reason to try again: a failed start costs seconds, a
+missed one a minute."""
 
 
 async def answer(folder: DataFolder, request: Request[ReplyType]) -> ReplyType:
@@ -55,9 +55,9 @@ async def answer(folder: DataFolder, request: Request[ReplyType]) -> ReplyType:
 
     Raises:
         NotRunning: only a node can answer that.
-        SapoError: a value is wrong, the file cannot be read or written.
+        SapoError: a value is wrong, or the file cannot be read or written.
     """
-    return cast(ReplyType, await _answer(folder, request))  # `match` tells mypy nothing of ReplyType
+    return cast(ReplyType, await _answer(folder, request))  # `match` does not narrow ReplyType for mypy
 
 
 async def _answer(folder: DataFolder, request: Request[object]) -> Message:
@@ -88,7 +88,7 @@ async def _answer(folder: DataFolder, request: Request[object]) -> Message:
 
 
 async def while_out_of_silo(work: Awaitable[Done], settings: Path) -> Done:
-    """Wait for the work; where the silo is switched on meanwhile, end it at once."""
+    """Await the work; if silo is switched on meanwhile, end it at once."""
     task = asyncio.ensure_future(work)
     try:
         while not task.done():
@@ -111,7 +111,7 @@ def curve(folder: DataFolder, after: int, limit: int) -> Curve:
 
 
 def may_mend(request: Change) -> bool:
-    """Whether a node that could not start before that change may start after it."""
+    """Whether a node that failed to start may succeed after that change."""
     match request:
         case SetSilo():
             return True
@@ -122,18 +122,18 @@ def may_mend(request: Change) -> bool:
 
 
 def read(folder: DataFolder) -> settings_file.ReadSettings:
-    """The kept settings, the defaults where there is no file. Raises SettingsError."""
+    """The stored settings, or the defaults if there is no file. Raises SettingsError."""
     return settings_file.read(folder.settings)
 
 
 def settings(folder: DataFolder) -> SettingsAre:
-    """The same as a node tells them; none is of this run only, as there is no run."""
+    """The settings as in a node's reply; none is for one run only, because there is no run."""
     kept = read(folder).settings
     return SettingsAre(settings=kept, changed=settings_file.changed_keys(kept), overridden=[])
 
 
 def erase(folder: DataFolder, what: Collection[erasing.What]) -> None:
-    """Delete what the node keeps. Raises FolderInUse where one runs, SapoError where something stays."""
+    """Delete the node's stored data. Raises FolderInUse if one runs, SapoError if something remains."""
     with FolderLock(folder):
         erasing.erase(folder, what)
     if "everything" in what:
@@ -141,8 +141,7 @@ def erase(folder: DataFolder, what: Collection[erasing.What]) -> None:
 
 
 def change(folder: DataFolder, values: Mapping[str, str]) -> Ok:
-    """Keep these values for the next start. Raises SettingsError, and UsageError for what this computer cannot
-    keep."""
+    """Store these values for the next start. Raises SettingsError, or UsageError for what this computer cannot keep."""
     wanted = settings_file.apply(read(folder).settings, values)
     for reason in beyond(wanted, values).values():
         raise UsageError(reason)
@@ -150,13 +149,13 @@ def change(folder: DataFolder, values: Mapping[str, str]) -> Ok:
 
 
 async def with_doubts(folder: DataFolder, saved: Ok, keys: Collection[str]) -> Ok:
-    """The reply, with what would keep a node from starting by these settings, or from doing what was meant."""
+    """The reply, with what would prevent a node from starting with these settings, or from doing what was meant."""
     said = await doubts(folder.root, keys) if not NEVER_AT_FAULT.issuperset(keys) else []
     return Ok(text=joined([saved.text, *said]), advice=joined(said)) if said else saved
 
 
 def reset(folder: DataFolder, keys: Sequence[str]) -> Ok:
-    """Keep the defaults of these keys, or of all where none is named: a file that is refused is set aside for that.
+    """Reset these keys, or all if none is named; a refused file is set aside for that.
 
     Raises:
         SettingsError: the file is refused and keys are named, or it cannot be set aside or written.
@@ -183,7 +182,7 @@ def _write(folder: DataFolder, wanted: Settings) -> Ok:
 
 
 async def models(folder: DataFolder, wanted: Settings) -> ModelsAre:
-    """What lies in the models folder that these settings name."""
+    """The content of the models folder that these settings name."""
     place = str(librarian.models_folder(wanted))
     contents = await librarian.ask(Look(folder=place), Contents, DataFolder.open(folder.root))
     return ModelsAre(folder=place, contents=contents)

@@ -1,1 +1,1 @@
-"""The processes that compute for the worker: how they are started, asked, suspended and ended."""
+"""The processes that compute for the worker: started, called, suspended and ended here."""

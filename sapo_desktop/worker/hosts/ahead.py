@@ -1,7 +1,7 @@
-"""Answers to the next round's questions, made beside this one's step.
+"""Answers to the next round's questions, generated during this round's step.
 
-They are of the adapter before that step, so no later state of the engine can make them again: a checkpoint holds them,
-and a resumed run repeats an unbroken one. They stay until the next step, for a round that is given up and played again.
+They come from the adapter before that step, so no later state of the engine can recreate them. A checkpoint stores
+them, and a resumed run equals an unbroken one. They stay until the next step, in case a round is dropped and repeated.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ class _Made(msgspec.Struct, frozen=True):
 
 
 class Ahead:
-    """What is asked ahead, and what came of it."""
+    """A request in advance, and its result."""
 
     def __init__(self) -> None:
         self._wanted: Generate | None = None
         self._made: _Made | None = None
 
     def want(self, request: Generate) -> None:
-        """Have this answered beside the next step."""
+        """Answer this during the next step."""
         self._wanted = request
 
     def begin(self) -> Generate | None:
-        """What is to be answered beside the step that begins now. What was made beside the one before is over."""
+        """What to answer during the step that starts now. The previous result is dropped."""
         wanted, self._wanted, self._made = self._wanted, None, None
         return wanted
 
@@ -45,22 +45,22 @@ class Ahead:
         self._made = _Made(request, answers)
 
     def answers_to(self, request: Generate) -> Generated | None:
-        """What was made for just this request; None where it has to be answered in its turn."""
+        """The result for exactly this request; None if it must be answered now."""
         return self._made.answers if self._made is not None and self._made.request == request else None
 
     def forget(self) -> None:
-        """The engine holds another state from now on."""
+        """The engine has another state from now on."""
         self._wanted = self._made = None
 
     def save(self, folder: Path) -> None:
-        """Keep it with the checkpoint in `folder`. Raises CheckpointError."""
+        """Store it with the checkpoint in `folder`. Raises CheckpointError."""
         if self._made is not None:
             with disk_errors_as(CheckpointError, sentence("The answers could not be saved")):
                 (folder / FILE).write_bytes(msgspec.msgpack.encode(self._made))
 
     def restore(self, folder: Path) -> None:
-        """Have what that checkpoint has; of another version's nothing, and the next round is answered in its turn.
-        Raises CheckpointError."""
+        """Load what that checkpoint has. If it is from another version, nothing is loaded, and the next round is
+        answered as usual. Raises CheckpointError."""
         self.forget()
         try:
             with disk_errors_as(CheckpointError, sentence("The saved answers could not be read")):

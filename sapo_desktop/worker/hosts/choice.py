@@ -1,15 +1,15 @@
-"""Who answers and who learns: the settings and the model turned into one decision, or refused with the reason.
+"""Which engines answer and learn: one decision from settings and model, or a refusal with the reason.
 
 ```
 torch answers and learns                        one process, one copy of the weights
-llama.cpp answers, torch learns                 two processes; the adapter goes over after each step
-llama.cpp answers, nothing learns               answer-only: no torch; rounds are answered, marked and shared
-a server elsewhere answers, torch learns        the adapter goes into a folder that both see
-a server elsewhere answers, nothing learns      answer-only, with the server's model
+llama.cpp answers, torch learns                 two processes; the adapter is passed after each step
+llama.cpp answers, nothing learns               answer-only: no torch; rounds are answered, scored and shared
+a remote server answers, torch learns           the adapter is passed in a shared folder
+a remote server answers, nothing learns         answer-only, with the server's model
 ```
-Where the settings leave it open, models/fit/ways.py chooses by the memory that is free. Where a model does not fit at
-all, the largest smaller one that is on disk takes its place, at last the starter; that is for a node without
-checkpoints, since those belong to their model.
+If the settings leave it open, models/fit/ways.py chooses by the free memory. If a model does not fit at all, the
+largest smaller one on disk replaces it, finally the starter. This applies only to a node without checkpoints, since
+those belong to their model.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from sapo_desktop.system.installation import can_learn, only_relays
 from sapo_desktop.worker.hosts.librarian import models_folder
 
 Look = Callable[[Path], Hardware]
-"""Tells what this computer has, and what of it is free."""
+"""Returns this computer's hardware and free memory."""
 
 NO_ENGINE_PACK = sentence(
     "The training engine is not installed yet, and the settings need it. Get the engine pack, then start the "
@@ -68,15 +68,15 @@ REFUSED_IN_SILO = sentence(
 
 @dataclass(frozen=True)
 class BaseModel:
-    """The model that answers, before anything of it is loaded."""
+    """The model that answers, before it is loaded."""
 
     path: Path
     """A folder in transformers' layout, or a GGUF file."""
     hash: str
     parameters: int
-    """0 of a GGUF file that only answers: what it holds is known once it is loaded."""
+    """0 for a GGUF file that can only answer: it is known after loading."""
     only_answers: Text = ""
-    """Of a GGUF file: why it cannot learn; empty where it can."""
+    """For a GGUF file: why it cannot learn; empty if it can."""
 
     @property
     def is_gguf(self) -> bool:
@@ -85,21 +85,21 @@ class BaseModel:
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """Who does what."""
+    """Which engines answer and learn."""
 
     generator: Literal["torch", "llama.cpp", "remote"]
     trains: bool
     device: str = ""
-    """Where torch computes; empty: as the setting `device` says."""
+    """Where torch computes; empty: as in the setting `device`."""
     note: Text = ""
-    """What the user should know of the choice."""
+    """What the user should know about the choice."""
 
 
 TORCH_ALONE = EngineChoice(generator="torch", trains=True)
 
 
 def find_model(name: str, models: Path) -> BaseModel:
-    """The model that the setting names; `models`: the folder of the installed ones. Raises ModelError."""
+    """The model that the setting names; `models`: the folder of installed models. Raises ModelError."""
     path = locate(name, models)
     if is_gguf(path):
         return _gguf(path)
@@ -113,7 +113,7 @@ def _gguf(path: Path) -> BaseModel:
 
 
 def _gguf_hash(path: Path) -> str:
-    """SHA-256 of the file; of a model in several files that of all their hashes, in order."""
+    """SHA-256 of the file; for a model in several files, of all their hashes, in order."""
     hashes = []
     for part in parts_of(path):
         try:
@@ -126,10 +126,10 @@ def _gguf_hash(path: Path) -> str:
 
 
 def choose_engine(settings: Settings, model: BaseModel, look: Look = probe) -> EngineChoice:
-    """Who answers and who learns; `look` tells the memory that is free.
+    """Choose which engines answer and learn; `look` returns the free memory.
 
     Raises:
-        UsageError: the settings ask for what does not go together, or for what is not installed.
+        UsageError: the settings contradict each other, or need something that is not installed.
     """
     if only_relays():
         raise UsageError(ONLY_RELAYS)
@@ -165,14 +165,14 @@ def choose_engine(settings: Settings, model: BaseModel, look: Look = probe) -> E
 
 
 def _without_engine_pack(settings: Settings, generator: Literal["llama.cpp", "remote"]) -> EngineChoice:
-    """An installed application before its engine pack only answers, unless learning is insisted on."""
+    """Without its engine pack, an installed application only answers, unless the settings insist on learning."""
     if settings.trainer == "torch":
         raise NoEnginePack(NO_ENGINE_PACK)
     return EngineChoice(generator=generator, trains=False, note=ANSWERS_UNTIL_PACK)
 
 
 def _fitting_choice(settings: Settings, model: BaseModel, look: Look, llama_cpp: bool) -> EngineChoice:
-    """By the memory that is free; what does not fit at all is left to the loader, which has smaller models."""
+    """Choose by the free memory. If nothing fits, the loader decides, because it has smaller models."""
     here = look(model.path)
     found = way_for(describe(model.path), here, settings, llama_cpp=llama_cpp)
     assert found.generator != "remote"
@@ -225,8 +225,8 @@ def _remote_choice(settings: Settings, model: BaseModel, look: Look) -> EngineCh
 
 
 def _fitting_beside_server(settings: Settings, model: BaseModel, look: Look) -> EngineChoice:
-    """Learning here by the memory that is free. Where it does not fit the server answers all the same, unless the
-    settings insist on learning: then the loader refuses, since no smaller model can take the place of the server's."""
+    """Learning here if it fits into the free memory. Otherwise the server still answers, unless the settings insist
+    on learning; then the loader refuses, since no smaller model can replace the server's."""
     here = look(model.path)
     found = way_for(describe(model.path), here, settings, llama_cpp=False)
     if found.fits or settings.trainer == "torch":
@@ -236,17 +236,17 @@ def _fitting_beside_server(settings: Settings, model: BaseModel, look: Look) -> 
 
 
 def only_answers(reason: Text) -> Text:
-    """Said where a server answers and there is no memory to learn beside it. `reason`: a sentence, with numbers."""
+    """The note if a server answers and there is no memory to learn as well. `reason`: a sentence, with numbers."""
     return sentence("{reason} So this node only answers until it is started with more free memory.", reason=reason)
 
 
 def _device(found: fitting.Way, here: Hardware, settings: Settings) -> str:
-    """Where torch computes; empty where the setting tells."""
+    """Where torch computes; empty if the setting says it."""
     return found.device if found.fits and here.gpus and settings.device == "auto" else ""
 
 
 def smaller_model(than: int, settings: Settings, choice: EngineChoice, look: Look = probe) -> ModelFolder | None:
-    """The largest model on disk with fewer parameters than `than` that fits in the same way; None where not even the
+    """The largest model on disk with fewer parameters than `than` that fits in the same way; None if not even the
     starter does."""
     for entry in sorted(model_catalogue().models, key=lambda entry: -entry.exact_parameters):
         path = starter_folder() if entry.shipped else models_folder(settings) / entry.id
@@ -256,10 +256,11 @@ def smaller_model(than: int, settings: Settings, choice: EngineChoice, look: Loo
 
 
 def _usable(path: Path, settings: Settings, choice: EngineChoice, look: Look) -> ModelFolder | None:
-    """The model in that folder where it is whole and fits; a damaged one is no way out, and is named when asked for."""
+    """The model in that folder if it is complete and fits. A damaged one is skipped, and reported when it is
+    requested."""
     try:
         held = UNLOADED_RUNTIME + (LLAMA_RUNTIME if choice.generator == "llama.cpp" else 0)
         ways.plan(describe(path), look(path), settings, running=held, generator=choice.generator, device=choice.device)
-        return read_folder(path)  # last: it reads all of the weights for their hash
+        return read_folder(path)  # last: it reads all weights for their hash
     except (SapoError, OSError):
         return None

@@ -1,7 +1,7 @@
-"""Whether a host that died is to be asked for less: the system may have ended it for its memory.
+"""Whether to ask less of a host that died, because the system may have killed it for its memory.
 
-The kernel counts such kills, and so does our own limit. What nobody counted was a person, or a program that watches
-over memory and would do it again: once in a while it costs nothing.
+The kernel counts such kills, and so does our own limit. An uncounted kill came from a person, or from a program that
+watches memory and would do it again. A single one has no consequence.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 from sapo_desktop.core.errors import HostDied
 
 SPARED = 100
-"""Rounds, or requests, within which a second kill that nobody counted is taken for one for memory."""
+"""A second uncounted kill within this number of rounds or requests counts as one for memory."""
 
 
 class Deaths:
-    """Those of one host."""
+    """The deaths of one host."""
 
     def __init__(self) -> None:
         self._last: int | None = None
 
     def were_for_memory(self, error: HostDied, now: int) -> bool:
-        """`now`: the number of the round or request that it died in."""
+        """Record a death. `now`: the number of its round or request."""
         if not error.killed or error.counted:
             return error.counted
         last, self._last = self._last, now

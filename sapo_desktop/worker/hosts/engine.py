@@ -1,7 +1,7 @@
-"""The worker's side of the engine: typed calls, one at a time, restarted when it dies.
+"""The worker's side of the engine: typed calls, one at a time, with restarts.
 
-A trainer learns, where anything is learned; it answers too, unless a generator takes its place. Whatever must not be
-split by another caller (put a checkpoint in, evaluate, put the live state back) runs under `exclusive()`.
+A trainer learns, if anything is learned; it also answers, unless a generator does. Sequences that must not be
+interrupted (load a checkpoint, evaluate, restore the live state) run under `exclusive()`.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.hosts.trainer import UNTRAINED, EnginePlan, Kept, OnProgress, Trainer, trained_in
 
 Spoken = Callable[[str, int], None]
-"""Called with the text of a single answer so far, and its tokens."""
+"""Called with the text of a single answer so far, and its number of tokens."""
 Measure = Callable[[TimeProducts], Awaitable[ProductTimes]]
 Fit = Callable[[EnginePlan, int, Measure], Awaitable[EnginePlan]]
-"""Cuts the plan to the memory that is free; given what bytes the hosts have, and how to measure what their processor
-computes fast. Raises TooBig (worker/hosts/loading.py)."""
+"""Fits the plan to the free memory, given the hosts' bytes and a function that measures the processor's speed.
+Raises TooBig (worker/hosts/loading.py)."""
 
 
 class Engine:
-    """What answers and learns on this node, in one process or two."""
+    """What answers and learns on this node, in one or two processes."""
 
     def __init__(self, learner: Trainer | Kept, plan: EnginePlan, generator: HostedGenerator | None = None) -> None:
-        """`learner`: Kept where nothing is learned. `generator`: None where the trainer answers."""
+        """`learner`: Kept if nothing is learned. `generator`: None if the trainer answers."""
         self.plan = plan
         self.loaded: Loaded | None = None
-        """Of the trainer, else of what answers."""
+        """From the trainer, else from the generator."""
         self.card_refused: Text = ""
-        """Why the processor computes where the card was chosen; empty: it does not."""
+        """Why the processor computes although the card was chosen; empty: it does not."""
         self.fitting: Fit | None = None
         """Called before each load."""
         self._trainer = learner if isinstance(learner, Trainer) else None
@@ -60,7 +60,7 @@ class Engine:
         self._generator = generator
         self._lock = asyncio.Lock()
         self._aside = asyncio.Lock()
-        """Held while a question is answered beside what the other lock is held for."""
+        """Held while a question is answered during an operation under the other lock."""
         self._elsewhere = False
         """Whether the engine holds another state than the live one."""
 
@@ -71,61 +71,61 @@ class Engine:
 
     @property
     def answers_ahead(self) -> bool:
-        """Whether it can answer beside and between steps: torch answers."""
+        """Whether it can answer during and between steps, because torch answers."""
         return self._generator is None
 
     @property
     def can_change_model(self) -> bool:
-        """Whether a smaller model can take the place of one that does not fit."""
+        """Whether a smaller model can replace one that does not fit."""
         return self.trains and (self._generator is None or self._generator.can_change_model)
 
     @property
     def hosts(self) -> list[Host]:
-        """The processes behind it."""
+        """Its processes."""
         return [part.host for part in (self._trainer, self._generator) if part is not None]
 
     @property
     def held(self) -> int:
-        """Bytes of memory that the processes have now."""
+        """Current memory of the processes in bytes."""
         return sum(own_memory(host.pid) for host in self.hosts if host.pid is not None)
 
     @property
     def running(self) -> bool:
-        """Whether the state that counts is in memory; where not, only a restart at a checkpoint brings it back. A
-        generator holds nothing that counts, and comes back by itself."""
+        """Whether the state that counts is in memory. If not, only a restart from a checkpoint restores it. A
+        generator has no such state and restarts by itself."""
         return self._trainer is None or self._trainer.host.pid is not None
 
     @property
     def on_card(self) -> bool:
-        """Whether some of it was loaded into a graphics card's own memory."""
+        """Whether part of it was loaded into a graphics card's own memory."""
         return any(is_on_card(part.loaded) for part in (self._trainer, self._generator) if part is not None)
 
     @property
     def busy(self) -> bool:
-        """Whether it has work in hand, which may be a round's, of minutes."""
+        """Whether it is working on a request, which may take minutes."""
         return self._lock.locked()
 
     @property
     def steps(self) -> int:
-        """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
+        """Optimiser steps of the loaded adapter, as counted by its trainer."""
         return self._trainer.steps if self._trainer is not None else 0
 
     @property
     def versions(self) -> dict[str, str]:
-        """Libraries that its numbers depend on, and their versions."""
+        """Libraries that affect its numbers, and their versions."""
         versions = self.loaded.versions if self.loaded else {}
         beside = self._answers_beside()
         return versions | (beside.versions | {"generator weights": beside.dtype} if beside else {})
 
     @property
     def said(self) -> list[Text]:
-        """What the user should know of what answers, in sentences."""
+        """What the user should know about the answering engine, in sentences."""
         refused = [self.card_refused] if self.card_refused else []
         beside = self._answers_beside()
         return [*refused, *(self.loaded.said if self.loaded else ()), *(beside.said if beside else ())]
 
     def _answers_beside(self) -> Loaded | None:
-        """What answers in a trainer's place."""
+        """The engine that answers instead of a trainer."""
         return self._generator.loaded if self._generator is not None and self._trainer is not None else None
 
     async def stop(self) -> None:
@@ -134,7 +134,7 @@ class Engine:
         await asyncio.gather(*(host.stop() for host in self.hosts))
 
     async def close(self) -> None:
-        """End the processes for good: a request that still waits for one does not start it again."""
+        """End the processes permanently: a waiting request does not restart them."""
         await self._leave()
         await asyncio.gather(*(host.close() for host in self.hosts))
 
@@ -148,7 +148,7 @@ class Engine:
         return self.loaded.parameters if self.loaded else 0
 
     async def load(self, checkpoint: Path | None) -> Loaded:
-        """Load the base and, where given, a checkpoint."""
+        """Load the base and a checkpoint, if given."""
         async with self.exclusive(), self._without_asides():
             return await self._load(checkpoint)
 
@@ -168,7 +168,7 @@ class Engine:
         )
 
     async def restart(self, checkpoint: Path | None) -> Loaded:
-        """Start the trainer's host again after it died and bring it back to a checkpoint."""
+        """Restart the trainer's host after it died, and restore a checkpoint."""
         async with self.exclusive(), self._without_asides():
             if self._trainer is not None:
                 await self._trainer.host.restart()
@@ -176,7 +176,7 @@ class Engine:
 
     @contextlib.asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Hold the engine; inside, only this object's underscored calls may be used."""
+        """Lock the engine; inside, only this object's underscored calls may be used."""
         async with self._lock:
             yield
 
@@ -188,7 +188,7 @@ class Engine:
         progress: Progress = unwatched,
         ended: Ended | None = None,
     ) -> Generated:
-        """Answer each prompt `answers` times; `ended` is called now and then with one that is finished."""
+        """Answer each prompt `answers` times; `ended` is occasionally called with a finished one."""
         request = _request(prompts, answers, sampling)
         if self._trainer is not None and (made := self._trainer.ahead.answers_to(request)) is not None:
             return made
@@ -196,8 +196,8 @@ class Engine:
             return await self._answerer.answer(request, _passed_on(progress, ended))
 
     def answer_ahead(self, prompts: Sequence[Prompt], answers: int, sampling: Sampling) -> None:
-        """Answer this beside the next step, with the adapter as it is before, where there is a thread and memory for
-        it; who asks just this next has it."""
+        """Answer this during the next step with the adapter from before, if there are threads and memory for it. The
+        next identical request gets the result."""
         if self._trainer is not None and self.answers_ahead and self.plan.overlap and self.plan.threads > 1:
             self._trainer.ahead.want(_request(prompts, answers, sampling))
 
@@ -212,10 +212,10 @@ class Engine:
         spoken: Spoken | None = None,
         urgent: bool = False,
     ) -> Generated:
-        """Answer each prompt once with another state of the adapter; the live one is put back after.
+        """Answer each prompt once with another state of the adapter; the live one is restored afterwards.
 
-        `checkpoint` None is the base model, `live` the average of the adapter that is learning. `spoken` follows the
-        answer to a single question. `urgent`: a person waits, so that it goes before the work in hand where it can.
+        `checkpoint` None is the base model, `live` the average of the learning adapter. `spoken` follows the answer to
+        a single question. `urgent`: a person waits, so it is answered before the current work if possible.
         """
         plain = live or checkpoint is None or (checkpoint / UNTRAINED).exists()
         request = _request(prompts, 1, sampling, base=plain and not live, averaged=live)
@@ -223,24 +223,24 @@ class Engine:
         if urgent and plain and self.busy and self.answers_ahead and self._trainer is not None:
             async with self._aside:
                 if not self._elsewhere and self.loaded is not None:
-                    # Where what it comes between is given up or dies, it waits for its turn like everything else.
+                    # If the interrupted work is cancelled or dies, this waits for its turn like everything else.
                     with contextlib.suppress(HostCancelled, HostDied):
                         return await self._trainer.answer_aside(request, on_progress)
         if plain or checkpoint is None:
             async with self.exclusive():
                 return await self._answerer.answer(request, on_progress)
-        self._learning()  # before the lock is waited for: an engine that knows no checkpoint says so at once
+        self._learning()  # before the lock: an engine without checkpoints raises at once
         async with self.exclusive(), self._without_asides(), self._answerer.answering_with(checkpoint):
             return await self._answerer.answer(request, on_progress)
 
     async def encode(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> Encoded:
-        """Ids of our own questions, ready to be answered, and of external answers, each with its end-of-sequence."""
+        """Ids of our own questions, ready to be answered, and of external answers, each with its end of sequence."""
         encoder: Generator = self._trainer or self._answerer
         async with self.exclusive():
             return await encoder.encode(Encode(texts=list(texts), end=True, questions=list(prompts)))
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
-        """Learn. UsageError where this node only answers."""
+        """Take a training step. UsageError if this node only answers."""
         trainer = self._learning()
         async with self.exclusive():
             try:
@@ -249,7 +249,7 @@ class Engine:
                 self._adapter_changed()
 
     async def save(self, folder: Path) -> None:
-        """Write a checkpoint's files: what is learned, or what was before this node only answered."""
+        """Write a checkpoint's files: what is learned, or the earlier state if this node only answers."""
         if self._trainer is None:
             await self._learner.save(folder)
             return
@@ -257,7 +257,7 @@ class Engine:
             await self._trainer.save(folder)
 
     async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
-        """Go to a checkpoint; None: to the untrained adapter. UsageError where this node only answers."""
+        """Load a checkpoint; None: the untrained adapter. UsageError if this node only answers."""
         trainer = self._learning()
         async with self.exclusive():
             self._adapter_changed()
@@ -276,12 +276,12 @@ class Engine:
                 await self._generator.configure(threads)
 
     async def export(self, format: str, to: Path, checkpoint: Path | None, *, live: bool) -> list[str]:
-        """Write weights for use elsewhere; returns the names of the files.
+        """Export weights for use elsewhere; returns the names of the files.
 
         Raises:
             UsageError: `to` is in use, or this node only answers.
             ModelError: this model cannot be written in this format.
-            SapoError: the disk is full or cannot be written.
+            SapoError: the disk is full or read-only.
         """
         trainer = self._learning()
         to = to.expanduser().absolute()
@@ -298,7 +298,7 @@ class Engine:
         return generator
 
     def _learning(self) -> Trainer:
-        """The trainer. UsageError where there is none."""
+        """The trainer. UsageError if there is none."""
         if self._trainer is None:
             raise UsageError(
                 sentence(
@@ -337,14 +337,14 @@ class Engine:
                 raise CardUnusable("{reason} Set device to auto to use the processor.", reason=error.text) from error
             self.card_refused = sentence("{reason} So the processor is used.", reason=error.text)
             choice = dataclasses.replace(self.plan.choice, device="cpu")
-            self.plan = dataclasses.replace(self.plan, choice=choice, dtype="")  # the format was the card's
+            self.plan = dataclasses.replace(self.plan, choice=choice, dtype="")  # the format applied to the card
             await self._load_trainer(trainer, checkpoint)
 
     async def _fit(self) -> None:
-        """Look at the memory that is free now. Raises TooBig."""
+        """Check the free memory. Raises TooBig."""
 
         async def measure(request: TimeProducts) -> ProductTimes:
-            return await self._learning().time_products(request)  # only what learns is measured
+            return await self._learning().time_products(request)  # only the trainer's processor is measured
 
         if self.fitting is not None:
             self.plan = await self.fitting(self.plan, self.held, measure)
@@ -361,7 +361,7 @@ class Engine:
 
 
 def _passed_on(progress: Progress, ended: Ended | None = None, spoken: Spoken | None = None) -> OnProgress:
-    """A host's messages on the way, each for the callback that wants it."""
+    """Pass each of a host's progress messages to the callback that wants it."""
     said = _Said(spoken)
 
     def passed_on(message: msgspec.Struct) -> None:
@@ -382,7 +382,7 @@ def _request(
 
 
 class _Said:
-    """Puts the pieces of a single answer together, for whoever listens."""
+    """Joins the pieces of a single answer for its listener."""
 
     def __init__(self, spoken: Spoken | None) -> None:
         self._spoken = spoken
@@ -391,7 +391,7 @@ class _Said:
 
     def add(self, piece: TokenText) -> None:
         if piece.tokens <= self._tokens:
-            self._text = ""  # a host that died begins anew
+            self._text = ""  # a restarted host begins again
         self._text += piece.text
         self._tokens = piece.tokens
         if self._spoken is not None:
@@ -399,5 +399,5 @@ class _Said:
 
 
 def is_on_card(loaded: Loaded | None) -> bool:
-    """PyTorch says cuda:0, llama.cpp only gpu; Apple's chips have no memory of their own."""
+    """PyTorch names it cuda:0, llama.cpp only gpu; Apple's chips have no memory of their own."""
     return loaded is not None and loaded.device.partition(":")[0] not in ("cpu", "mps")

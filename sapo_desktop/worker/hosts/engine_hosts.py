@@ -1,7 +1,7 @@
-"""The engine that the chosen way asks for: its plan, its host processes started, its model loaded.
+"""The engine for the chosen way: its plan, its host processes, its loaded model.
 
-Only the processes that the way needs are started: a node that only answers never loads torch, but for the one time
-in which a model in transformers' layout is written as a GGUF file.
+Only the necessary processes are started: a node that only answers never imports torch, except to write a model in
+transformers' layout as a GGUF file, once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from sapo_desktop.worker.hosts.trainer import EnginePlan, Kept, Trainer
 from sapo_desktop.worker.store.checkpoints import Checkpoint
 
 SmallerModel = Callable[[Text], Awaitable[bool]]
-"""Has a smaller model take the place of one that does not fit, for that reason; False where there is none."""
+"""Replaces a model that does not fit by a smaller one, for that reason; False if there is none."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class Hosting:
     low_priority: bool
     on_busy: OnBusy | None = None
     device: str = "auto"
-    """As the setting says: whether a graphics card may be computed on."""
+    """As in the setting: whether a graphics card may be used."""
     handed_over: Mapping[str, str] = field(default_factory=dict)
-    """What tells the examiner of own tasks (tasks/own/)."""
+    """Variables that pass own tasks to the examiner (tasks/own/)."""
     models: Sequence[Path] = ()
-    """What engines may read: the model, and those that may take its place."""
+    """What engines may read: the model, and its possible replacements."""
 
     async def start(self, kind: str) -> Host:
         """Start a host of that kind with its own log."""
@@ -61,12 +61,12 @@ class Hosting:
         cards: list[Gpu] = []
         if kind in ("engine", "generator"):
             cards = await asyncio.to_thread(gpus) if self.device in ("auto", "cuda") else []
-            # Of several cards the freest, for the host's whole life: CUDA does not look again.
+            # Of several cards the one with the most free memory, for the host's whole life: CUDA does not check again.
             card = card_environment(cards)
             if cards:
                 await asyncio.to_thread(wake_cards)
             writes = [self.folder.checkpoints, self.folder.cache]
-            # Where libraries look for a place to write in, this is the one that they may.
+            # The only folder in which libraries may write.
             environment = {"TMPDIR": str(self.folder.scratch), "CUDA_CACHE_PATH": str(self.folder.scratch), **card}
         return await Host.start(
             kind,
@@ -82,7 +82,7 @@ class Hosting:
 
 
 def to_read(model: Path, installed: Path) -> list[Path]:
-    """For `Hosting.models`: where the model is, and those that may take its place; of links what they lead to."""
+    """For `Hosting.models`: the paths of the model and its possible replacements, including the targets of links."""
     folders = [model, *(installed.iterdir() if installed.is_dir() else ())]
     files = [file for folder in folders if folder.is_dir() for file in folder.iterdir() if file.is_symlink()]
     beside = parts_of(model) if is_gguf(model) else []
@@ -102,8 +102,8 @@ def plan_of(settings: Settings, model: BaseModel, choice: EngineChoice, counters
 
 
 def answering_only(plan: EnginePlan, settings: Settings, error: AdapterRefused | TooBig) -> EnginePlan | None:
-    """The plan of an engine that learns nothing in the place of one whose server takes no adapter, or whose trainer
-    does not fit, and says why; None where that is not what was chosen."""
+    """The plan of an engine that only answers, after a server refused the adapter or the trainer did not fit, with
+    the reason; None if the settings do not allow that."""
     if settings.trainer != "auto" or plan.choice.generator != "remote" or not plan.choice.trains:
         return None
     note = only_answers(error.text)
@@ -113,7 +113,7 @@ def answering_only(plan: EnginePlan, settings: Settings, error: AdapterRefused |
 
 
 async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> Engine:
-    """The engine with its processes running; raises SapoError, and then none of them runs."""
+    """The engine with its processes running. Raises SapoError, and then none of them runs."""
     await asyncio.to_thread(_empty, hosting.folder.scratch)
     match plan.choice.generator:
         case "torch":
@@ -154,7 +154,7 @@ async def _with_llama_cpp(hosting: Hosting, model: BaseModel, settings: Settings
         await asyncio.gather(learning.stop(), generator.stop())
         raise
     if not plan.choice.trains:
-        await learning.stop()  # it was wanted for the file alone
+        await learning.stop()  # it was only needed for the file
         return Engine(Kept(kept), plan, LlamaCpp(generator, base, plan, adapters))
 
     def base_of_another(another: ModelFolder) -> GgufBase:
@@ -165,7 +165,7 @@ async def _with_llama_cpp(hosting: Hosting, model: BaseModel, settings: Settings
 
 
 async def start_both(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> tuple[Engine, Host]:
-    """Engine and examiner, started side by side; raises SapoError, and then none of their processes runs."""
+    """Engine and examiner, started in parallel. Raises SapoError, and then none of their processes runs."""
     examining = asyncio.create_task(hosting.start("examiner"))
     try:
         engine = await start_engine(hosting, model, settings, plan)
@@ -180,7 +180,7 @@ async def start_both(hosting: Hosting, model: BaseModel, settings: Settings, pla
 
 
 async def load(engine: Engine, checkpoint: Checkpoint | None, take_smaller_model: SmallerModel) -> None:
-    """Load the model, or a smaller one where it does not fit and no checkpoint depends on it. Raises TooBig."""
+    """Load the model, or a smaller one if it does not fit and no checkpoint depends on it. Raises TooBig."""
     if checkpoint is not None:
         await engine.load(checkpoint.folder)
         return
@@ -192,7 +192,7 @@ async def load(engine: Engine, checkpoint: Checkpoint | None, take_smaller_model
         except TooBig as error:
             if not await take_smaller_model(error.text):
                 raise
-            begin = engine.restart  # what is left of the larger one goes with its process
+            begin = engine.restart  # the memory of the larger one is freed with its process
 
 
 def _trainer(hosting: Hosting, host: Host) -> Trainer:
@@ -200,13 +200,13 @@ def _trainer(hosting: Hosting, host: Host) -> Trainer:
 
 
 def _empty(folder: Path) -> None:
-    """What a killed node left goes."""
+    """Delete what a killed node left."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
 
 
 async def _with_server(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Engine:
-    """What speaks to a server elsewhere, with a trainer beside it where anything is learned."""
+    """The engine with a remote server, and a trainer if anything is learned."""
     url, _, model = settings.remote_url.partition("#")
     load = LoadRemote(
         url=url,
@@ -226,12 +226,12 @@ async def _with_server(hosting: Hosting, settings: Settings, plan: EnginePlan) -
 
 
 def _shared(path: str, node: DataFolder) -> AdapterFolder:
-    """The folder as the server has to be told it; adapters carry a part of the data folder's random name."""
+    """The folder's path for the server; adapters are named after part of the data folder's random name."""
     return AdapterFolder(path=str(Path(path).expanduser().absolute()), owner=node.node_id()[:8])
 
 
 async def _both(hosting: Hosting, generating: str) -> tuple[Host, Host]:
-    """Trainer and generator, side by side."""
+    """Trainer and generator together."""
     starting = [asyncio.create_task(hosting.start(kind)) for kind in ("engine", generating)]
     try:
         trainer, generator = await asyncio.gather(*starting)
@@ -242,8 +242,8 @@ async def _both(hosting: Hosting, generating: str) -> tuple[Host, Host]:
 
 
 async def stop_started(starting: list[asyncio.Task[Host]]) -> None:
-    """Give up the starts in hand, whose processes end with them, and end the hosts of those that succeeded. Nobody who
-    quits waits for what only loads."""
+    """Cancel unfinished starts, which ends their processes, and end the started hosts. Quitting must not wait for
+    loading."""
     for start in starting:
         start.cancel()
     for done in await asyncio.gather(*starting, return_exceptions=True):

@@ -1,7 +1,7 @@
-"""The worker's side of the examiner host: questions and marks, whatever the answers do to the process.
+"""The worker's side of the examiner host: questions and scores, whatever answers do to the process.
 
-An answer that makes the examiner hang or die must cost one mark, not the round: the host is started again and
-the answers of that call are marked one by one, so that only the culprit ends as `timeout`.
+An answer that makes the examiner hang or die must cost one score, not the round. The host is restarted and the answers
+of that call are scored one by one, so that only the culprit gets `timeout`.
 """
 
 from __future__ import annotations
@@ -48,24 +48,24 @@ log = logging.getLogger(__name__)
 
 CALL_SECONDS = 120.0
 EXTERNAL_SECONDS = 20.0
-"""As CALL_SECONDS, where a stranger chose the question: what he makes hang must not hold up a round for minutes."""
+"""As CALL_SECONDS, if a stranger chose the question: a hang must not delay a round by minutes."""
 MARK_SECONDS = 2.0
-"""Per answer, on top of the second that the examiner gives itself."""
+"""Per answer, in addition to the examiner's own limit of a second."""
 _MOST_TRIES = 1000
-"""A task whose questions all are held out is a mistake in the catalogue, not a reason to search for ever."""
+"""A task whose questions are all held out is an error in the catalogue, not a reason for an endless search."""
 
 
 @dataclass(frozen=True)
 class KeptIds:
-    """Where task ids are kept between starts, and the key under which they are valid (tasks/identity.py)."""
+    """The stored task ids, and the key under which they are valid (tasks/identity.py)."""
 
     path: Path
     key: str
     unkept: Collection[str] = ()
-    """Families whose ids are made at every start: those of own tasks, which are made at once and change with a file."""
+    """Families whose ids are computed at every start: own tasks, which are quick and change with a file."""
 
     def read(self) -> dict[str, bytes]:
-        """Those kept; none where they cannot be read, for they can be made again."""
+        """The stored ids; none if they are unreadable, since they can be computed again."""
         try:
             return read_ids(self.path, self.key)
         except TaskError as error:
@@ -73,7 +73,7 @@ class KeptIds:
             return {}
 
     def previous(self, ids: Mapping[str, bytes]) -> dict[str, bytes]:
-        """The ids that `ids`, all of the catalogue, took the place of lately."""
+        """The ids that `ids`, all of the catalogue, recently replaced."""
         try:
             return read_previous_ids(self.path, ids, time.time())
         except TaskError as error:
@@ -81,7 +81,7 @@ class KeptIds:
             return {}
 
     def write(self, ids: Mapping[str, bytes]) -> None:
-        """Keep them, where that is possible."""
+        """Store them if possible."""
         try:
             kept = {task: value for task, value in ids.items() if family_of(task) not in self.unkept}
             write_ids(self.path, self.key, kept, time.time())
@@ -90,10 +90,10 @@ class KeptIds:
 
 
 class Examiner:
-    """Sets questions and marks answers through a process that may be killed at any time.
+    """Makes questions and scores answers through a process that may be killed at any time.
 
     Args:
-        patience: seconds in which it has to set the questions of a call, or to mark answers beside a time for each.
+        patience: seconds for the questions of a call, or for scores in addition to a time per answer.
     """
 
     def __init__(self, host: Host, kept_ids: KeptIds, patience: float = CALL_SECONDS) -> None:
@@ -105,8 +105,7 @@ class Examiner:
         self._restarting = asyncio.Lock()
 
     async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
-        """The questions of a silo round, one per entry of `tasks`; never one of the held-out side of the
-        split."""
+        """The questions of a silo round, one per entry of `tasks`; never from the held-out side of the split."""
         ids = await self.task_ids(sorted(set(tasks)))
         key = silo_key(seed)
         next_index = dict.fromkeys(tasks, FIRST_OWN_INDEX)
@@ -122,13 +121,13 @@ class Examiner:
         return await training_questions(self, tasks, following, _MOST_TRIES)
 
     async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
-        """As many as were asked for; None where a seed has no question."""
+        """As many as requested; None for a seed without a question."""
         return (await self._asked(SetQuestions(items=list(items)), QuestionsSet, self._patience)).questions
 
     async def mark(
         self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
     ) -> list[list[Mark]]:
-        """Mark every text of every question; rows as long as they came."""
+        """Score every text of every question; rows keep their order and length."""
         items = [
             AnswersToMark(task=question.task, seed=question.seed, texts=list(row))
             for question, row in zip(questions, texts, strict=True)
@@ -143,11 +142,11 @@ class Examiner:
         return (await self._asked(HeldOut(which=which, secret=secret), HeldOutQuestions)).questions
 
     async def limits(self) -> Limits:
-        """What the examiner's process is kept from doing on this system."""
+        """The restrictions on the examiner's process on this system."""
         return (await self._asked(GetLimits(), LimitsAre)).limits
 
     async def prompts(self, questions: Sequence[Question], shots: int) -> list[Prompt]:
-        """What a model is asked for each question: `shots` worked examples of its family, then the question."""
+        """The prompt for each question: `shots` worked examples of its family, then the question."""
         families = {family_of(question.task) for question in questions} if shots else set()
         if missing := sorted(families - self._examples.keys()):
             self._examples |= (await self._asked(GetExamples(families=missing), Examples)).by_family
@@ -163,7 +162,7 @@ class Examiner:
         return (await self._asked(Truth(task=task, seed=seed), TruthIs)).text
 
     async def task_ids(self, tasks: Sequence[str]) -> dict[str, bytes]:
-        """Task ids (32 bytes), asked for once: each takes 200 entries to compute."""
+        """Task ids (32 bytes), requested once: each needs 200 entries."""
         unknown = [task for task in tasks if task not in self._task_ids]
         if unknown:
             self._task_ids |= (await self._asked(TaskIds(tasks=unknown), TaskIdsAre)).ids
@@ -171,13 +170,13 @@ class Examiner:
         return self._task_ids
 
     def learn_ids(self, ids: Mapping[str, bytes]) -> None:
-        """Take over task ids that another examiner of this catalogue computed."""
+        """Use task ids that another examiner of this catalogue computed."""
         self._task_ids = {**self._task_ids, **ids}
         self._kept.write(self._task_ids)
 
     @property
     def known_ids(self) -> Mapping[str, bytes]:
-        """The task ids that are known without asking."""
+        """The task ids that are already known."""
         return self._task_ids
 
     async def _mark(self, items: list[AnswersToMark], strict: bool, count: int) -> list[list[Mark]]:
@@ -192,8 +191,7 @@ class Examiner:
             return Mark(solved=False, partial=0.0, reward=0.0, answer=None, verdict="timeout")
 
     async def _asked(self, request: msgspec.Struct, kind: type[ReplyType], seconds: float = CALL_SECONDS) -> ReplyType:
-        """A request without hostile text in it: where the host died of something else, one more try is
-        enough."""
+        """A request without hostile text: if the host died of something else, one retry is enough."""
         try:
             return await self._call(request, kind, seconds)
         except (HostTimeout, HostDied):

@@ -1,8 +1,8 @@
-"""What answers: torch's trainer, llama.cpp, or a server elsewhere.
+"""The answering engine: torch's trainer, llama.cpp, or a remote server.
 
-torch answers with what it holds. The two others have a host of their own, which holds nothing that counts: base weights
-and adapter are files, so a death costs the answers in hand and the seconds of loading, and the host is brought back by
-itself. The adapter goes over, as a file, when an answer needs one that the host does not have.
+torch answers with its own state. The other two have a host without state that counts: base weights and adapter are
+files, so a death costs the current answers and the seconds of loading, and the host restarts by itself. The adapter is
+passed as a file when an answer needs one that the host does not have.
 """
 
 from __future__ import annotations
@@ -40,43 +40,43 @@ from sapo_desktop.worker.hosts.trainer import LOAD_SECONDS, WORK_SECONDS, Engine
 log = logging.getLogger(__name__)
 
 PARTING_SECONDS = 3.0
-"""How long a server elsewhere may take to forget the adapter of a node that ends."""
+"""How long a remote server may take to unload the adapter of a node that is ending."""
 _TRIES = 3
-"""Deaths in one request before it fails."""
+"""Deaths during one request before it fails."""
 
 
 class Generator(Protocol):
-    """What every one of them does."""
+    """The interface of all of them."""
 
     async def answer(self, request: Generate, on_progress: OnProgress | None = None) -> Generated:
-        """Answer with the base, with what is learned, or with its average, as the request says."""
+        """Answer with the base, with what is learned, or with its average, as requested."""
 
     async def encode(self, request: Encode) -> Encoded:
         """Ids of prompts and texts."""
 
     def answering_with(self, checkpoint: Path) -> contextlib.AbstractAsyncContextManager[None]:
-        """Inside, answers are those of this checkpoint's adapter."""
+        """Inside, answers use this checkpoint's adapter."""
 
 
 class HostedGenerator(ABC):
-    """A generator with a host of its own; `trainer`: whose adapter it answers with, None: it answers with the base."""
+    """A generator with its own host. `trainer`: the source of its adapter; None: it answers with the base."""
 
     can_change_model = True
-    """Whether a smaller model can take the place of one that does not fit."""
+    """Whether a smaller model can replace one that does not fit."""
 
     def __init__(self, host: Host, load: LoadGguf | LoadRemote, folder: Path, trainer: Trainer | None = None) -> None:
-        """`folder`: for the adapters that go over; emptied first."""
+        """`folder`: for the passed adapters; emptied first."""
         self.host = host
         self.trainer = trainer
         self.loaded: Loaded | None = None
         self.load = load
         self._process: int | None = None
-        """The process that loaded the model; another one holds nothing."""
+        """The process that loaded the model; a new one holds nothing."""
         self._wanted: Path | None = None
         self._holds: Path | None = None
-        """Adapters: the one to answer with, and the one that the process has."""
+        """The adapter to answer with, and the one that the process has."""
         self._stale = True
-        """Whether the adapter that is wanted is not the trainer's newest."""
+        """Whether the wanted adapter is older than the trainer's newest."""
         self._averaged = False
         """Whether it is the average."""
         self._number = 0
@@ -85,23 +85,23 @@ class HostedGenerator(ABC):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
 
-    # -- around a load of the trainer --------------------------------------------------------------------------
+    # -- during a load of the trainer ---------------------------------------------------------------------------
 
     async def prepare(self, plan: EnginePlan) -> None:
-        """Before the trainer loads: see that this generator can be used."""
+        """Before the trainer loads: check that this generator can be used."""
         self._stale = True
         self._wanted = None
 
     @abstractmethod
     async def begin(self, plan: EnginePlan) -> Loaded:
-        """Once memory is shared out and the trainer holds its state: load."""
+        """Load, once memory is allocated and the trainer has its state."""
 
     @abstractmethod
     async def configure(self, threads: int) -> None:
-        """Compute with at most so many threads."""
+        """Limit the number of threads."""
 
     def use_model(self, model: ModelFolder) -> Path | None:
-        """Answer with another model from the next load on; returns its file, None where the folder is all it needs."""
+        """Answer with another model from the next load on; returns its file, or None if the folder is enough."""
         return None
 
     async def leave(self) -> None:  # noqa: B027 - nothing to do is an answer
@@ -120,7 +120,7 @@ class HostedGenerator(ABC):
 
     @contextlib.asynccontextmanager
     async def answering_with(self, checkpoint: Path) -> AsyncIterator[None]:
-        """The trainer's state is not touched for it."""
+        """The trainer's state is not affected."""
         assert self.trainer is not None, "without one there are no checkpoints to answer with"
         await self._hand_over(self.trainer, checkpoint)
         self._stale = self._averaged = False  # for this one request
@@ -130,11 +130,11 @@ class HostedGenerator(ABC):
             self._stale = True
 
     def adapter_changed(self) -> None:
-        """What the trainer learned or went back to goes over before the next answer that needs it."""
+        """Before the next answer that needs it, the trainer's new adapter is passed."""
         self._stale = True
 
     async def start(self) -> Loaded:
-        """Load the model where it is not loaded, and the adapter; a host that ended is started again."""
+        """Load the model and the adapter unless they are loaded; restart a host that ended."""
         await self._revive()
         if self.loaded is None or self._process != self.host.pid:
             self._process = self.host.pid
@@ -150,10 +150,10 @@ class HostedGenerator(ABC):
     async def ask(
         self, request: GeneratorRequest | RemoteRequest, on_progress: OnProgress | None = None
     ) -> GeneratorReply:
-        """Have a request done, in a fresh process where the one at work dies.
+        """Have a request answered, in a new process if the current one dies.
 
         Raises:
-            HostDied: it died each time, or was ended for good.
+            HostDied: it died each time, or was closed.
             SapoError: what the service raised.
         """
         self._requests += 1
@@ -173,13 +173,13 @@ class HostedGenerator(ABC):
 
     @abstractmethod
     async def _write_adapter(self, trainer: Trainer, place: Path, checkpoint: Path | None, averaged: bool) -> Path:
-        """Write the adapter in the form that this generator takes; returns where it is."""
+        """Write the adapter in this generator's format; returns its path."""
 
     def _ask_for_less(self) -> None:  # noqa: B027 - nothing to do is an answer
         """The system killed the host for its memory."""
 
     async def _hand_over(self, trainer: Trainer, checkpoint: Path | None, *, averaged: bool = False) -> None:
-        """Answer with the adapter as it is, its average, or as a checkpoint has it. NotWritten where it cannot be."""
+        """Answer with the current adapter, its average, or a checkpoint's. NotWritten if that is impossible."""
         with disk_errors_as(NotWritten, sentence("The adapter could not be passed to the generator")):
             before = sorted(self._folder.iterdir())
             self._number += 1
@@ -192,7 +192,7 @@ class HostedGenerator(ABC):
                     old.unlink()
 
     async def _revive(self) -> None:
-        """Start a process that ended again."""
+        """Restart a process that ended."""
         if self.host.pid is None:
             await self.host.restart()
 
@@ -207,17 +207,17 @@ _ADAPTER = ("adapter_model.safetensors", "adapter_config.json")
 
 
 class Server(HostedGenerator):
-    """A server elsewhere. The adapter goes over as peft's two files, into a folder that the server sees too
+    """A remote server. The adapter is passed as peft's two files, in a folder that the server sees too
     (engines/remote/server.py copies them there)."""
 
     can_change_model = False
-    """A smaller model here would no longer be the server's."""
+    """A smaller model here would differ from the server's."""
 
     async def prepare(self, plan: EnginePlan) -> None:
         """Connect before seconds are spent on the trainer.
 
         Raises:
-            AdapterRefused: something is to be learned, and the server takes no adapter.
+            AdapterRefused: something is to be learned, and the server accepts no adapter.
         """
         await super().prepare(plan)
         server = await self.start()
@@ -230,17 +230,17 @@ class Server(HostedGenerator):
             )
 
     async def begin(self, plan: EnginePlan) -> Loaded:
-        """The first adapter goes over at once, so that a server that takes none is found out (AdapterRefused)."""
+        """The first adapter is passed at once, to detect a server that accepts none (AdapterRefused)."""
         if self.trainer is not None:
             await self._hand_over(self.trainer, None)
             self._stale = self._averaged = False
         return await self.start()
 
     async def configure(self, threads: int) -> None:
-        """It has its own."""
+        """The server manages its own."""
 
     async def leave(self) -> None:
-        """Take the adapter out of a server that would keep it; what prevents that leaves it to the next start."""
+        """Remove the adapter from a server that would keep it; if that fails, the next start does it."""
         if self.trainer is None or self.host.pid is None or self._process != self.host.pid:
             return
         self._wanted = None
@@ -255,7 +255,7 @@ class Server(HostedGenerator):
         if checkpoint is None:
             await trainer.write_folder(place, averaged)
         else:
-            # A checkpoint may go away while the server still answers with it.
+            # A checkpoint may be deleted while the server still answers with it.
             await asyncio.to_thread(_copy, checkpoint, place)
         return place
 

@@ -1,12 +1,12 @@
 """A host: the process in which one service (examiner, engine) works for the worker.
 
-`python -m sapo_desktop.worker.hosts.host KIND --parent PID` speaks frames over what were its standard input and output;
-before anything heavy is imported these are moved away, so that whatever libraries print goes to standard error, the
-log. Requests are handled one by one on the main thread (signals and timers work only there); a second thread takes
-frames in and passes cancellations on. The process ends with its parent: at the end of its input, and by the kernel
-where it can (system/processes.py). A service with an attribute `between` calls it at every step of long work: what was
-asked aside meanwhile is answered then. What a service owes stands in worker/hosts/protocol.py. `--service
-MODULE:FUNCTION` instead of KIND runs a service that is not in the table there.
+`python -m sapo_desktop.worker.hosts.host KIND --parent PID` speaks frames over its original standard input and output.
+Before anything heavy is imported these are moved, so that libraries print to standard error, the log. Requests are
+handled one by one on the main thread (signals and timers only work there); a second thread reads frames and passes
+cancellations on. The process ends with its parent: at the end of its input, and by the kernel if possible
+(system/processes.py). A service with an attribute `between` calls it at every step of long work, to answer urgent
+requests in between. worker/hosts/protocol.py defines services. `--service MODULE:FUNCTION` instead of KIND runs a
+service that is not in the table there.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Pipes(NamedTuple):
 
 
 def take_pipes() -> Pipes:
-    """Keep standard input and output for frames; prints now go to standard error, reads find nothing."""
+    """Reserve standard input and output for frames; prints then go to standard error, and reads find nothing."""
     frames_in, frames_out = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -70,7 +70,7 @@ def take_pipes() -> Pipes:
 
 
 class Desk:
-    """Requests and cancellations on their way from the reader thread to the main thread."""
+    """Passes requests and cancellations from the reader thread to the main thread."""
 
     def __init__(self, cancelled: threading.Event) -> None:
         self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
@@ -78,7 +78,7 @@ class Desk:
         self._lock = threading.Lock()
         self._current = 0
         self._asides: dict[int, Request] = {}
-        """Those among the requests that nobody has begun."""
+        """Those requests that were not started."""
         self._aside = 0
         """The one that is answered between two steps of the current request."""
         self._aside_cancelled = threading.Event()
@@ -98,19 +98,20 @@ class Desk:
                 self._given_up.add(message.id)
 
     def next(self) -> Request:
-        """Wait for the next request and make it the current one; already given up, it starts as cancelled."""
+        """Wait for the next request and make it the current one; if it was already cancelled, it starts as
+        cancelled."""
         while True:
             request = self._requests.get()
             with self._lock:
                 if request.aside and self._asides.pop(request.id, None) is None:
-                    continue  # it was answered while another was in hand
+                    continue  # it was answered during another one
                 self._current = request.id
                 self._begin(request, self._cancelled)
                 return request
 
     def next_aside(self) -> Request | None:
-        """One that may be answered between two steps of the current request; None where there is none, or that one is
-        given up and whoever asks is to be gone soon."""
+        """A request that can be answered between two steps of the current one; None if there is none, or if the
+        current one is cancelled and must end soon."""
         with self._lock:
             if not self._asides or self._cancelled.is_set():
                 return None
@@ -124,7 +125,7 @@ class Desk:
             self._aside = 0
 
     def is_given_up(self) -> bool:
-        """Whether what is answered now need not be: it was cancelled, or what it came between was."""
+        """Whether the answer is no longer needed: it, or the request it interrupted, was cancelled."""
         return self._cancelled.is_set() or (self._aside != 0 and self._aside_cancelled.is_set())
 
     def _begin(self, request: Request, cancelled: threading.Event) -> None:
@@ -135,7 +136,7 @@ class Desk:
 
 
 def read_requests(stream: BinaryIO, desk: Desk) -> None:
-    """Take frames until the parent ends or sends what is none; then end this process at once."""
+    """Read frames until the parent ends or sends something else; then end this process at once."""
     frames: msgspec.msgpack.Decoder[ToHost] = msgspec.msgpack.Decoder(ToHost)
     code = 0
     try:
@@ -145,12 +146,12 @@ def read_requests(stream: BinaryIO, desk: Desk) -> None:
         print(f"The worker sent what is no frame, so this host ends: {error}", file=sys.stderr)
         code = 1
     finally:
-        # Not sys.exit: the main thread may be inside a computation of minutes that nobody waits for any more.
+        # Not sys.exit: the main thread may be in a computation of minutes that nobody waits for any more.
         _end(code)
 
 
 def serve(kind: HostKind, service: Any, desk: Desk, writer: FrameWriter) -> None:
-    """Answer requests, one after the other, for ever."""
+    """Answer requests, one after the other, until the process ends."""
     requests = decoder(kind.request)
 
     def answer(request: Request, handle: Any) -> None:
@@ -177,7 +178,7 @@ def serve(kind: HostKind, service: Any, desk: Desk, writer: FrameWriter) -> None
 
 
 def failure(request: int, error: Exception) -> Failed:
-    """How an error crosses to the worker; the unexpected ones leave their traceback in the log."""
+    """An error in the form sent to the worker; unexpected ones leave their traceback in the log."""
     if isinstance(error, SapoError):
         return Failed(id=request, error=type(error).__name__, text=error.text)
     traceback.print_exception(error)
@@ -193,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     pipes = take_pipes()
     faulthandler.enable(sys.stderr)
     options = _parse(arguments)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker decides what Ctrl-C means
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker handles Ctrl-C
     processes.die_with_parent(options.parent)
     processes.give_memory_first()
     writer = FrameWriter(pipes.write)
@@ -202,11 +203,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         service = find(kind.create)()
         cancelled = getattr(service, "cancelled", None) or threading.Event()
         desk = Desk(cancelled)
-        # Once the libraries are loaded, so that Python may keep them compiled, before anything is asked.
+        # After the libraries are loaded, so that Python may cache their bytecode, and before any request.
         confined = None
         if not kind.network:
             confined = confine(options.writes, options.reads, permissions=kind.permissions, card=options.card)
-    except Exception as error:  # the worker is told why
+    except Exception as error:  # the worker gets the reason
         writer.write(encode(failure(0, error)))
         raise SystemExit(1) from error
     threading.Thread(target=read_requests, args=(pipes.read, desk), daemon=True).start()

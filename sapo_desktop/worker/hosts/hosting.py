@@ -1,11 +1,10 @@
-"""The worker's side of a host: start it, ask it, suspend it, give up, notice its death.
+"""The worker's side of a host: start, call, suspend, cancel, and detect its death.
 
-A `Host` is one process with one request in hand at a time; further calls wait their turn, but for one that somebody
-waits for and that is put aside the one in hand (`call_aside`). Nothing here
-decides what to do about an error: the round restarts a host with `restart()`, at its own pace. Suspended time
-counts for no time-out, nor does time in which a host gets no processor, or gets on (patience.py). It loads at normal
-priority and gives way to other programs after that: to lower a priority is easy, to raise it again is for root alone.
-Hosts are started from the thread that runs the event loop, the main one: Linux kills them with it.
+A `Host` is one process with one current request; further calls wait, except urgent ones that are answered in between
+(`call_aside`). Nothing here decides what to do about an error: the round restarts a host with `restart()`, at its own
+pace. Time-outs do not count time in which a host is suspended, gets no processor, or makes progress (patience.py). A
+host loads at normal priority and has low priority afterwards: lowering it is easy, only root can raise it. Hosts are
+started from the main thread, which runs the event loop: Linux kills them with it.
 """
 
 from __future__ import annotations
@@ -58,19 +57,19 @@ from sapo_desktop.worker.hosts.protocol import (
 )
 
 GRACE = 0.6
-"""Seconds a host has to give up its work, and then again to end, before the next harder step."""
+"""Seconds a host has to stop its work, and then again to end, before the next harder step."""
 PATIENCE = 60.0
-"""The first of these where a client gives up a request: what the host holds in memory is worth more than a minute."""
+"""The first of these if a client cancels a request: the host's state in memory is worth more than a minute."""
 EXIT_SECONDS = 10.0
-"""In which a process has ended that closed its output, however starved: our own kill would pass for one for memory."""
+"""Time for a process that closed its output to end, however starved: our own kill would look like one for memory."""
 grace_of_caller = contextvars.ContextVar("grace_of_caller", default=GRACE)
-"""How long a call that is cancelled waits for the host to give up, before it ends the process."""
+"""How long a cancelled call waits for the host to stop, before it ends the process."""
 _TEMPLATE_TIMER = -signal.SIGPROF if sys.platform != "win32" else None
-"""How a process ends that a chat template keeps from ending (engines/chat_template.py)."""
+"""The exit of a process that a chat template blocks (engines/chat_template.py)."""
 READ_BUFFER = 1 << 20
 OnProgress = Callable[[Any], None]
 OnBusy = Callable[[Text], None]
-"""Told in a sentence that loading takes long because the computer is busy."""
+"""Called with a sentence if loading takes long because the computer is busy."""
 ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
 
 
@@ -82,12 +81,12 @@ class Host:
         self._on_busy = on_busy
         self.versions: dict[str, str] = {}
         self.confined: Confined | None = None
-        """What is forbidden to its process; None: nothing was to be."""
+        """The restrictions on its process; None: none were requested."""
         self._replies = decoder(options.kind.reply)
         self._progress = decoder(options.kind.progress)
         self._process: asyncio.subprocess.Process | None = None
         self._launched: int | None = None
-        """Windows: the process that a virtual environment's python.exe, which is a launcher, started for the work."""
+        """Windows: the working process, started by a virtual environment's python.exe, which is a launcher."""
         self._listener: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
         self._number = 0
@@ -96,18 +95,18 @@ class Host:
         self._aside: _PendingCall | None = None
         self._suspended = False
         self._asleep = False
-        """Whether it is to be suspended: a process that is started meanwhile begins so."""
+        """Whether it should be suspended: a process started meanwhile begins suspended."""
         self.is_closed = False
-        """Whether it was ended for good."""
+        """Whether it was closed permanently."""
         self._switched = asyncio.Event()
         self._log_start = 0
         self._limits_reached = 0
-        """As of its start or last call: more than that, and it may be what was ended for it."""
+        """At its start or last call; if the count grew, it may have been killed for that."""
         self._memory_kills = 0
-        """The same of the memory of the whole computer."""
+        """The same for the memory of the whole computer."""
         self._haste: asyncio.TimerHandle | None = None
         self._untold: SapoError | None = None
-        """How it ended, where it did so by itself while nobody waited for an answer."""
+        """How it ended, if it did so by itself while no call was waiting."""
 
     @classmethod
     async def start(
@@ -127,7 +126,7 @@ class Host:
 
     @property
     def pid(self) -> int | None:
-        """Id of the process that works, None while it does not run."""
+        """Id of the working process, None while it does not run."""
         if self._process is None or self._process.returncode is not None:
             return None
         return self._launched or self._process.pid
@@ -140,8 +139,8 @@ class Host:
         *,
         loading: bool = False,
     ) -> Any:
-        """Ask the host and wait for its reply, at most `timeout` seconds in which it was not suspended and had a
-        processor; of one that is `loading`, or whose kind computes, in which it did nothing at all.
+        """Call the host and wait for its reply, at most `timeout` seconds in which it was not suspended and had a
+        processor. If it is `loading`, or its kind computes, only seconds without any activity count.
 
         Raises:
             HostTimeout: no reply in time; the host was killed.
@@ -164,7 +163,7 @@ class Host:
                     self._loaded()
                 return self._call.answer.result()
             except asyncio.CancelledError:
-                # The turn is held until the host is free again: the next caller must not meet an old answer.
+                # The turn is held until the host is free again: the next caller must not get an old answer.
                 await _to_the_end(self.cancel(grace_of_caller.get()))
                 raise
             finally:
@@ -174,8 +173,8 @@ class Host:
     async def call_aside(
         self, request: msgspec.Struct, timeout: float | None, on_progress: OnProgress | None = None
     ) -> Any:
-        """Ask for something that is answered between two steps of the request in hand, where the service can do that,
-        else after it. Errors as of `call`; HostCancelled also where that request was given up meanwhile."""
+        """Send a request that is answered between two steps of the current one if the service can, else after it.
+        Errors as for `call`; also HostCancelled if the current request was cancelled meanwhile."""
         async with self._aside_turn:
             if self.pid is None:
                 raise await self._not_running()
@@ -186,7 +185,7 @@ class Host:
                 await self._settle(call)
                 return call.answer.result()
             except asyncio.CancelledError:
-                # Nobody waits for what it says to this: it is over at its next step, and what it interrupts goes on.
+                # Its reply is not needed: it ends at its next step, and the interrupted request continues.
                 await self._send(Cancel(id=call.number))
                 raise
             finally:
@@ -194,17 +193,17 @@ class Host:
                 self._aside = None
 
     async def cancel(self, grace: float = GRACE) -> None:
-        """Give up the request in hand: ask the service, then end the process, then kill it. Idle: nothing.
+        """Cancel the current request: ask the service, then end the process, then kill it. Does nothing if idle.
 
-        The pending `call` raises HostCancelled. Afterwards the host is ready for the next call, or it has
-        ended (`pid` is None) and wants `restart()`.
+        The pending `call` raises HostCancelled. Afterwards the host is ready for the next call, or it has ended (`pid`
+        is None) and needs `restart()`.
         """
         call = self._call
         if call is None or call.answer.done():
             return
-        # From here on whatever the host says settles the call as HostCancelled, its reply included.
+        # From here on, anything from the host makes the call raise HostCancelled, even its reply.
         call.given_up = True
-        # A stopped process reads no Cancel, and no signal but SIGKILL.
+        # A suspended process reads no Cancel, and no signal but SIGKILL.
         self._switch(False)
         with contextlib.suppress(HostDied):
             await self._send(Cancel(id=call.number))
@@ -214,7 +213,7 @@ class Host:
         self._switch(self._asleep)
 
     def suspend(self) -> None:
-        """Stop the process where it stands, its children too. It keeps its memory."""
+        """Suspend the process and its children. It keeps its memory."""
         self._asleep = True
         self._switch(True)
 
@@ -223,8 +222,8 @@ class Host:
         self._switch(False)
 
     def give_way(self, low: bool) -> bool:
-        """Let every other program go before this one, or no longer; False where the system refuses, and then it holds
-        from the next start on where `options` say so."""
+        """Lower its priority below all other programs, or restore it; False if the system refuses, and then it
+        applies from the next start on if `options` say so."""
         self._keep_pace()
         if self.pid is not None and not processes.give_way(self.pid, low):
             return False
@@ -236,13 +235,13 @@ class Host:
         await self._end(GRACE)
 
     async def close(self) -> None:
-        """End the process for good: whoever still waits for it is told that it died, and nobody starts it again."""
+        """End the process permanently: waiting calls raise HostDied, and it is not restarted."""
         self.is_closed = True
         await self._end(GRACE)
 
     async def restart(self) -> None:
-        """End the process where it still runs and start a fresh one; all it held in memory is gone. Raises HostDied
-        where it was closed."""
+        """End the process if it runs and start a new one; everything it held in memory is lost. Raises HostDied if
+        it was closed."""
         if self.is_closed:
             raise self._ended()
         await self._end(GRACE)
@@ -270,11 +269,11 @@ class Host:
             )
         processes.tie_to_this_process(self._process.pid)
         self._switch(self._asleep)
-        # A call like any other, with number 0, that the Ready frame answers.
+        # A call like any other, with number 0, answered by the Ready frame.
         self._call = _PendingCall(0, None, Patience(self.options.start_timeout, loading=True))
         self._listener = asyncio.create_task(self._listen(self._process))
         try:
-            if self.is_closed:  # while the process was made
+            if self.is_closed:  # while the process was being created
                 raise self._ended()
             await self._settle(self._call)
             self.versions = self._call.answer.result()
@@ -288,23 +287,23 @@ class Host:
             self._call = None
 
     def _count_kills(self) -> None:
-        """Take the counts anew: what the kernel ended before says nothing of a death from now on."""
+        """Read the counts again: earlier kills by the kernel do not matter for a later death."""
         self._limits_reached, self._memory_kills = ceiling.times_reached(), processes.memory_kills()
 
     def _loaded(self) -> None:
-        """From now on it only computes: it gives way, in a while."""
+        """From now on it only computes: its priority will be lowered soon."""
         if self.options.low_priority:
             loop = asyncio.get_running_loop()
             self._haste = loop.call_later(self.options.haste, self.give_way, True)
 
     def _keep_pace(self) -> None:
-        """Forget that it was to give way soon."""
+        """Cancel the planned lowering of its priority."""
         if self._haste is not None:
             self._haste.cancel()
             self._haste = None
 
     async def _end(self, grace: float) -> None:
-        """Terminate, wait, kill; returns when the process is gone and its last frame was read."""
+        """Terminate, wait, kill; returns when the process has ended and its last frame was read."""
         self._keep_pace()
         process, listener = self._process, self._listener
         if process is None or listener is None:
@@ -318,7 +317,7 @@ class Host:
         if process.returncode is None:
             processes.kill_tree(process.pid)
             await process.wait()
-        # The listener reads what the pipe still holds, then fails the pending call; only then may another start.
+        # The listener reads the rest of the pipe, then fails the pending call; only then may another start.
         await asyncio.wait({listener})
         self._untold = None
 
@@ -326,9 +325,9 @@ class Host:
         return HostDied("The {host} was stopped.", host=self._name)
 
     async def _not_running(self) -> SapoError:
-        """Why there is nobody to ask; how it ended is told once."""
+        """Why there is no process; how it ended is reported once."""
         if self._listener is not None:
-            await asyncio.wait({self._listener})  # it may just have begun to look
+            await asyncio.wait({self._listener})  # it may just have started to look
         untold, self._untold = self._untold, None
         return untold or HostDied(sentence("The {host} is not running. Try again in a moment.", host=self._name))
 
@@ -347,11 +346,11 @@ class Host:
             self._process.stdin.write(pack(encode(message)))
             await self._process.stdin.drain()
         except (BrokenPipeError, ConnectionResetError):
-            # The listener sees the same end and knows the reason; the caller waits for what it says.
+            # The listener sees the same end and knows the reason; the caller waits for its message.
             return
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        """Take frames until the process ends; then fail the pending call."""
+        """Read frames until the process ends; then fail the pending call."""
         assert process.stdout is not None
         frames: msgspec.msgpack.Decoder[FromHost] = msgspec.msgpack.Decoder(FromHost)
         fault: Exception | None = None
@@ -375,7 +374,7 @@ class Host:
             self._untold = None
 
     def _take(self, frame: FromHost) -> None:
-        # Answers carry the request's number, since an aside may be answered before the call it came between.
+        # Answers have the request's number, since an urgent one may be answered before the call it interrupted.
         number = 0 if isinstance(frame, Ready) else frame.id
         call = next((one for one in (self._call, self._aside) if one is not None and one.number == number), None)
         if call is None:
@@ -383,7 +382,7 @@ class Host:
         match frame:
             case Ready():
                 self.confined = frame.confined
-                self._launched = frame.pid if sys.platform == "win32" else None  # elsewhere a group's id is its first
+                self._launched = frame.pid if sys.platform == "win32" else None  # else the group's id
                 call.succeed(frame.versions)
             case Progress():
                 call.tell(self._progress.decode(frame.body))
@@ -415,12 +414,12 @@ class Host:
         return Patience(timeout, loading=loading, computes=self.options.kind.computes)
 
     async def _settle(self, call: _PendingCall) -> None:
-        """Wait for the answer; kill the host where the patience is used up."""
+        """Wait for the answer; kill the host when its time is used up."""
         answer, patience = call.answer, call.patience
         clock = asyncio.get_running_loop().time
-        seen: Sight | None = None  # most calls are over before there is anything to see
+        seen: Sight | None = None  # most calls end before the first measurement
         while not answer.done():
-            # Before the state is read: a switch in between then wakes the wait at once instead of being missed.
+            # Before the state is read: a change in between then wakes the wait at once instead of being missed.
             self._switched.clear()
             suspended, began = self._suspended, clock()
             if patience.left <= 0 and not suspended:
@@ -455,7 +454,7 @@ class Host:
 
 
 class _PendingCall:
-    """The request in hand. `answered`: the host settled it; `answer`: what the caller gets."""
+    """The current request. `answered`: the host settled it; `answer`: the caller's result."""
 
     def __init__(self, number: int, on_progress: OnProgress | None, patience: Patience) -> None:
         loop = asyncio.get_running_loop()
@@ -469,7 +468,7 @@ class _PendingCall:
     def forget(self) -> None:
         """Nobody waits for the answer any more."""
         if not self.answer.cancel() and not self.answer.cancelled():
-            self.answer.exception()  # looked at, so that asyncio does not report it as overlooked
+            self.answer.exception()  # retrieved, so that asyncio does not report it
 
     def tell(self, progress: Any) -> None:
         self.patience.heard()
@@ -501,7 +500,7 @@ class _PendingCall:
 
 
 async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Wait for work that must not be left half done, however often the waiting task is cancelled."""
+    """Wait for work that must not be left half done, even if the waiting task is cancelled repeatedly."""
     task = asyncio.ensure_future(work)
     while not task.done():
         with contextlib.suppress(asyncio.CancelledError):
@@ -510,7 +509,7 @@ async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
 
 
 def expect(reply: Any, kind: type[ReplyType], host: str = "engine") -> ReplyType:
-    """The reply, if it is of this kind. Raises HostError."""
+    """The reply, if it has this type. Raises HostError."""
     if not isinstance(reply, kind):
         raise HostError(
             "The {host} answered {found} instead of {expected}.",

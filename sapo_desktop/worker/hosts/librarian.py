@@ -1,8 +1,7 @@
-"""Work on model files, done in a process of its own: what a command does by itself where no worker runs, and the worker
-for its clients.
+"""Work on model files in a separate process, for commands without a worker, and for the worker's clients.
 
 Whether the network may be used is decided here, before there is a process that could open a socket. The token is looked
-up, and sent, only where the hub refuses us without one.
+up, and sent, only if the hub refuses access without one.
 """
 
 from __future__ import annotations
@@ -45,17 +44,17 @@ _SEARCH_SECONDS = 40.0
 
 
 def models_folder(settings: Settings) -> Path:
-    """Where this node's models are kept."""
+    """The folder of this node's models."""
     return Path(settings.models_folder).expanduser().absolute() if settings.models_folder else shared_models()
 
 
 def endpoint() -> str:
-    """Where models are downloaded from: HF_ENDPOINT, else the public hub."""
+    """The server for downloads: HF_ENDPOINT, else the public hub."""
     return (os.environ.get("HF_ENDPOINT", "") or PUBLIC_HUB).rstrip("/")
 
 
 def check_network(settings: Settings) -> None:
-    """Refuse a download or search where no network is wanted. Raises InSilo."""
+    """Refuse a download or search in silo. Raises InSilo."""
     if settings.silo:
         raise InSilo(
             "This node is in silo: no network at all, so nothing is searched or downloaded. Leave silo for it, or "
@@ -79,7 +78,7 @@ def check_unused(settings: Settings, name: str) -> None:
 
 
 class Rate:
-    """How many KB a second may come, 0: as fast as they come. It may change while something is downloaded."""
+    """The limit in KB per second; 0: unlimited. It may change during a download."""
 
     def __init__(self) -> None:
         self.kilobytes = 0
@@ -99,10 +98,10 @@ async def fetch(
     on_transfer: OnTransfer | None = None,
     rate: Rate | None = None,
 ) -> Kept:
-    """Download a model; cancel the task to end the process at once. `rate`: in place of the setting.
+    """Download a model; cancel the task to end the process at once. `rate`: replaces the setting.
 
     Raises:
-        InSilo: this node uses no network, and the model is not here.
+        InSilo: this node is in silo, and the model is not here.
         SapoError: what the download raised.
     """
     try:
@@ -126,18 +125,18 @@ async def fetch(
 
 
 async def at_hand(settings: Settings, data: DataFolder, reference: str, files: list[str]) -> Kept | None:
-    """The model that a download would bring, where it is here already. Nothing is asked of the network."""
+    """The model that a download would bring, if it is already here. Does not use the network."""
     folder = str(models_folder(settings))
     found = await ask(Look(folder=folder, reference=reference, files=files), Contents, data)
     return kept_already(found.models[0], folder) if found.models else None
 
 
 async def search(settings: Settings, data: DataFolder, words: str) -> HubModelsAre:
-    """Ask the hub for models by words. Cancel the task to end the process at once.
+    """Search the hub for models by words. Cancel the task to end the process at once.
 
     Raises:
-        InSilo: this node uses no network; no process was started.
-        DownloadError: the hub does not answer, or not as one.
+        InSilo: this node is in silo; no process was started.
+        DownloadError: the hub does not answer, or answers wrongly.
     """
     check_network(settings)
     request = Search(words=words, access=Access(endpoint=endpoint(), proxy=settings.proxy))
@@ -160,7 +159,7 @@ async def ask(
     on_transfer: OnTransfer | None = None,
     rate: Rate | None = None,
 ) -> ReplyType:
-    """One piece of work in a process that lives as long as it takes. Raises SapoError."""
+    """One job in a process that lives as long as the job. Raises SapoError."""
     host = await Host.start("librarian", log=data.log("librarian"), low_priority=True)
     slower = asyncio.create_task(_keep_to(rate, host)) if rate is not None else None
     try:
@@ -173,7 +172,7 @@ async def ask(
 
 
 async def find(data: DataFolder) -> FoundAre:
-    """Which models other programs have on this computer."""
+    """The models that other programs have on this computer."""
     found = await ask(Find(), FoundModels, data)
     return FoundAre(models=found.models, notes=list(found.notes))
 

@@ -1,7 +1,7 @@
-"""llama.cpp answers from a GGUF file, in a host of its own.
+"""llama.cpp answers from a GGUF file, in its own host.
 
-The base is written as a GGUF file once and kept in the node's cache by its hash; after each step the adapter goes over
-as a small file. Rounds, held-out scores and `ask` are all answered by it, so that scores of one node can be compared.
+The base is written as a GGUF file once and cached by its hash; after each step the adapter is passed as a small file.
+It answers rounds, held-out scores and `ask` alike, so that one node's scores are comparable.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.trainer import WORK_SECONDS, EnginePlan, Trainer
 
 _AS_IT_CAME = "f16"
-"""Of a GGUF file: llama.cpp's ordinary way to compute, whatever is in it."""
+"""For an original GGUF file: llama.cpp's default way to compute, whatever the format."""
 _LEAST_CACHE = 64 * 2**20
 _ASKED = [
     "What is 17 + 25?",
@@ -46,29 +46,29 @@ _ASKED = [
 
 @dataclass(frozen=True)
 class GgufBase:
-    """The generator's base weights: where they are, and how they are made where they are not."""
+    """The generator's base weights: their path, and how to make them if they are missing."""
 
     model: Path
-    """The folder that they are made of."""
+    """The source folder."""
     file: Path
     weights: str
     """f32, f16, q8_0, q4_0 or q4_k_m."""
     written_here: bool = True
-    """Into the cache; else it came as it is, and is not ours to write."""
+    """Whether they are written to the cache; otherwise the file is original and must not be changed."""
 
     @property
     def exact(self) -> bool:
         return self.weights == "f32"
 
     async def is_there(self) -> bool:
-        """Whether it can be loaded; what a power cut left of one that was written here is none."""
+        """Whether it can be loaded; an incomplete cached file does not count."""
         return self.file.exists() and (not self.written_here or await asyncio.to_thread(_is_whole, self.file))
 
     async def convert(self, trainer: Host, generator: Host, threads: int) -> None:
-        """Have the model written, and made smaller where fewer bits are wanted. Kept files of other models are removed.
+        """Write the model, and quantise it if fewer bits are wanted. Cached files of other models are deleted.
 
         Raises:
-            ModelError: llama.cpp would compute another model.
+            ModelError: llama.cpp would compute a different model.
         """
         if not self.written_here or await self.is_there():
             return
@@ -98,8 +98,7 @@ FindBase = Callable[[ModelFolder], GgufBase]
 
 
 def base_of(cache: Path, model: Path, hash: str, settings: Settings) -> GgufBase:
-    """The file that llama.cpp answers with: the model itself, a published one that is installed beside it, or one that
-    is written here."""
+    """The file for llama.cpp: the model itself, an installed published one, or one that is written here."""
     if is_gguf(model):
         return GgufBase(model=model, file=model, weights=_AS_IT_CAME, written_here=False)
     weights = weights_of(describe(model)).lower()
@@ -110,13 +109,14 @@ def base_of(cache: Path, model: Path, hash: str, settings: Settings) -> GgufBase
 
 
 def _shipped(model: Path, weights: str) -> Path | None:
-    """The starter as an installed application brings it, which cannot write it before its engine pack is there."""
+    """The starter as shipped with an installed application, which cannot write it before the engine pack is
+    installed."""
     file = model.with_name(f"{model.name}-{weights}.gguf")
     return file if model == resource("starter") and file.exists() else None
 
 
 def _published(model: Path, weights: str, models: Path) -> Path | None:
-    """The GGUF version that the catalogue names for one of its models, where it was downloaded."""
+    """The GGUF version that the catalogue names for one of its models, if it was downloaded."""
     name = f"{model.name}-{weights}"
     if model.parent != models or name not in catalogue_specs() or not Store(models).folder(name).exists():
         return None
@@ -137,7 +137,7 @@ class LlamaCpp(HostedGenerator):
         trainer: Trainer | None = None,
         find_base: FindBase | None = None,
     ) -> None:
-        """`folder`: for the adapters that go over; emptied first. `find_base`: of another model."""
+        """`folder`: for the passed adapters; emptied first. `find_base`: of another model."""
         load = LoadGguf(
             model=str(base.file),
             threads=plan.threads,
@@ -149,9 +149,9 @@ class LlamaCpp(HostedGenerator):
         self._base = base
         self._find_base = find_base
         self._compared: Path | None = None
-        """The base that was seen to answer as the trainer does."""
+        """The base whose answers were found to equal the trainer's."""
         self._most_cache = 0
-        """Keys and values took more than this once, and the system killed it; 0: it never did."""
+        """Limit for keys and values after the system killed it once; 0: it never did."""
 
     def use_model(self, model: ModelFolder) -> Path | None:
         if self._find_base is not None:
@@ -159,11 +159,11 @@ class LlamaCpp(HostedGenerator):
         return self._base.file
 
     async def prepare(self, plan: EnginePlan) -> None:
-        """Have the file that it answers with written. ModelError where that is not possible."""
+        """Write the file if it is missing. ModelError if that is impossible."""
         await super().prepare(plan)
         if self.load.model != str(self._base.file):
             self.load = msgspec.structs.replace(self.load, model=str(self._base.file))
-            # The old model's memory is wanted, and on Windows a file that is open cannot be removed.
+            # Frees the old model's memory; also, Windows cannot delete an open file.
             await self.host.stop()
         await self._revive()
         if self.trainer is not None:
@@ -183,7 +183,7 @@ class LlamaCpp(HostedGenerator):
             await self._call(Configure(threads=threads))
 
     def _bound(self, cache_bytes: int) -> None:
-        """Keys and values may take so much; where that is less than before, the model is loaded again for it."""
+        """Limit keys and values; if the limit falls, the model is reloaded."""
         bounds = [bound for bound in (cache_bytes, self._most_cache) if bound]
         before, now = self.load.cache_bytes, min(bounds, default=0)
         self.load = msgspec.structs.replace(self.load, cache_bytes=now)
@@ -191,17 +191,17 @@ class LlamaCpp(HostedGenerator):
             self._process = None
 
     def _ask_for_less(self) -> None:
-        """Half the memory for keys and values from now on."""
+        """From now on half the memory for keys and values."""
         half = max(_LEAST_CACHE, self.load.cache_bytes // 2)
         self._most_cache = min(self.load.cache_bytes or half, half)
         self._bound(self._most_cache)
 
     async def _compare(self, trainer: Trainer) -> None:
-        """Look whether llama.cpp predicts from its file what the trainer does. Few bits a weight change a close
-        decision; another model changes all.
+        """Check that llama.cpp predicts from its file what the trainer does. Fewer bits per weight change close
+        decisions; a different model changes everything.
 
         Raises:
-            ModelError: it does not; then a file that was written here is gone.
+            ModelError: it does not; a cached file is then deleted.
         """
         asked = [Prompt(question=question) for question in _ASKED]
         request = Generate(prompts=asked, answers=1, sampling=Sampling(max_tokens=1, greedy=True), base=True)

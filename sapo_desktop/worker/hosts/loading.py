@@ -1,6 +1,6 @@
-"""How much a model is asked for at once: memory is looked at anew before each load, and models/fit/ways.py decides.
+"""How much work to give a model at once: the free memory is read before each load, and models/fit/ways.py decides.
 
-What did not fit once (a checkpoint's micro-batch, a killed engine's) is an upper bound that stays.
+What did not fit once (a checkpoint's micro-batch, a killed engine's) remains an upper limit.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from sapo_desktop.worker.hosts.trainer import EnginePlan
 
 Say = Callable[[Text], None]
 _SHARE_OF_MEMORY, _LEAST_CACHE = 4, 256 * 2**20
-"""Where a GGUF file does not tell the model's shape: keys and values may take a fourth of the free memory."""
+"""If a GGUF file does not give the model's shape, keys and values may use a fourth of the free memory."""
 
 
 class _Fitted(NamedTuple):
-    """What a look at the free memory came to."""
+    """The result of a check of the free memory."""
 
     plan: EnginePlan
     max_tokens: int | None
-    """Answers have to be cut at so many tokens; None: they do not."""
+    """Limit of tokens per answer; None: no limit."""
     said: list[Text]
     """What the user should know, in sentences."""
 
 
 class Fitting:
-    """Adapts an engine's plan to the memory that is free now. `shorten` is told a lower token limit, `say`
+    """Fits an engine's plan to the free memory. `shorten` is called with a lower limit of tokens, `say` with
     sentences."""
 
     def __init__(
@@ -56,16 +56,16 @@ class Fitting:
         cache: Path,
         look: Look = probe,
     ) -> None:
-        """`cache`: the node's, which remembers what was measured of the processor."""
+        """`cache`: the node's, which stores measurements of the processor."""
         self._settings, self._shorten, self._say, self._cache, self._look = settings, shorten, say, cache, look
         self._measured: list[ProductTimes] = []
         self._said: set[Text] = set()
 
     async def fit(self, asked: EnginePlan, held: int, measure: Measure) -> EnginePlan:
-        """The plan with as much at once as fits. `held`: bytes that the engine's hosts, which run already, have.
-        `measure`: by these hosts, where the processor's speed decides the number format and is not known.
+        """The plan with the largest batches that fit. `held`: bytes of the engine's running hosts. `measure`: measures
+        with these hosts, if the processor's unknown speed decides the number format.
 
-        Answers are shortened for it, and the sentences said, each of them once and not at every load.
+        Answers are shortened if necessary, and each remark is made once, not at every load.
 
         Raises:
             TooBig: the model does not fit.
@@ -80,12 +80,12 @@ class Fitting:
         return fitted.plan
 
     def check(self, asked: EnginePlan, held: int, on_card: int) -> None:
-        """Refuse settings with which the model does not fit. `held`: as for `fit`; `on_card`: what they have of the
-        graphics card's. Raises TooBig."""
+        """Refuse settings with which the model does not fit. `held`: as for `fit`; `on_card`: their bytes on the
+        graphics card. Raises TooBig."""
         self._fitted(asked, held, on_card)
 
     def _to_be_measured(self, asked: EnginePlan) -> TimeProducts | None:
-        """A run that is gone on with keeps its format, however fast the others are."""
+        """A resumed run keeps its format, however fast the others are."""
         if not asked.choice.trains or asked.dtype:
             return None
         model, here = describe(asked.model), self._hardware(asked)
@@ -147,7 +147,7 @@ class Fitting:
 
 
 def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
-    """No more at once than fits, and no more than was asked."""
+    """No more at once than fits and was requested."""
     batch = min(asked.most_batch, way.batch) if asked.most_batch else way.batch
     trainer = asked.trainer
     most = asked.most_micro_batch or trainer.micro_batch
@@ -168,7 +168,7 @@ def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
 
 
 def _with_file(model: ways.Model, file: Path | None, settings: Settings) -> ways.Model:
-    """The model with the size that its GGUF file has in all its parts, where there is one already."""
+    """The model with the size of its GGUF file in all its parts, if there is one already."""
     if file is None or not file.exists() or ways.AS_IT_IS in model.gguf:
         return model
     size = sum(part.stat().st_size for part in parts_of(file) if part.exists())

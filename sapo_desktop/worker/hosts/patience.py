@@ -1,9 +1,9 @@
-"""How long a host is waited for: by what it does, and not by the clock where others keep the processors from it.
+"""How long to wait for a host: by its activity, not by the clock if other programs use the processors.
 
-A host that loads, or that computes what we asked of it, may take as long as it likes while it gets on: its limit is of
-time in which it does nothing at all. One that works on what strangers wrote has a limit of its whole time, which stands
-still while it waits for a processor; so a hung host is ended after its time, and a starved one is not. Of time in which
-a host is suspended nothing is told here. Left out: the waiting itself (hosting.py).
+A host that loads, or computes for us, may take any time as long as it makes progress: its limit is on time without any
+activity. A host that handles strangers' texts has a limit on its total time, which stops while it waits for a
+processor; so a hung host is killed in time, and a starved one is not. The caller leaves out suspended time. Left out:
+the waiting itself (hosting.py).
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from sapo_desktop.core.sentences import Sentence, sentence
 from sapo_desktop.system import processes
 
 LOOK_SECONDS = 5.0
-"""Between looks at what a host does."""
+"""Interval of the checks of a host's activity."""
 FULL = 0.85
-"""The share of all processors from which on the computer counts as busy."""
+"""The busy share of all processors from which on the computer counts as busy."""
 _OTHERS_FROM = 0.6
-"""The share of that which is other programs' where they are said to be the reason."""
+"""Other programs' share of that from which on they are named as the reason."""
 _SAID_AFTER = 10.0
-"""Seconds of loading that are nobody's business."""
+"""Seconds of loading before a message."""
 
 
 class Sight(NamedTuple):
-    """One look at a host and at the computer. `at`, `node_cpu`: seconds; the latter of all processes of the node."""
+    """One observation of a host and the computer. `at`, `node_cpu`: seconds; the latter of all processes of the
+    node."""
 
     at: float
     effort: processes.Effort
@@ -34,14 +35,14 @@ class Sight(NamedTuple):
 
 
 def look(pid: int, at: float, *, loading: bool) -> Sight:
-    """See what process `pid` has done by now; the whole node, which takes longer to see, only while it loads."""
+    """Observe process `pid`, and the whole node, which is slower, only while it loads."""
     node_cpu = processes.family_cpu() if loading else 0.0
     return Sight(at, processes.effort(pid), node_cpu, processes.processors())
 
 
 def others_share(before: processes.Processors, now: processes.Processors, node_cpu: float) -> float | None:
-    """The share of all processors that other programs took in between; None where the computer was not busy, or not
-    for them. `node_cpu`: seconds of processor time of the node meanwhile."""
+    """The share of all processors that other programs used in between; None if the computer was not busy, or not
+    because of them. `node_cpu`: seconds of processor time of the node meanwhile."""
     used = now.busy - before.busy
     others = used - node_cpu
     if now.share_since(before) < FULL or others < _OTHERS_FROM * used:
@@ -50,10 +51,10 @@ def others_share(before: processes.Processors, now: processes.Processors, node_c
 
 
 class Patience:
-    """The time that one call has left.
+    """The remaining time of one call.
 
     Args:
-        limit: seconds; None: without end. Of a host that loads or computes: seconds in which it does nothing at all.
+        limit: seconds; None: unlimited. For a host that loads or computes: seconds without any activity.
     """
 
     def __init__(self, limit: float | None, *, loading: bool = False, computes: bool = False) -> None:
@@ -66,17 +67,17 @@ class Patience:
 
     @property
     def left(self) -> float:
-        """Seconds, at the least."""
+        """Minimum remaining seconds."""
         return math.inf if self.limit is None else self.limit - self._spent
 
     def heard(self) -> None:
-        """The host told how far it is."""
+        """The host reported progress."""
         if self.by_effort:
             self._spent = 0.0
 
     def count(self, seconds: float, before: Sight | None, now: Sight) -> None:
-        """Charge so many seconds, in which the host was not suspended; `before`: the look at their beginning, if there
-        was one."""
+        """Count so many seconds, in which the host was not suspended; `before`: the observation at their start, if
+        any."""
         self._first = self._first or now
         if before is None:
             self._spent += 0.0 if self.by_effort else seconds
@@ -90,7 +91,7 @@ class Patience:
             self._spent += seconds
 
     def busy(self, now: Sight) -> Sentence | None:
-        """That the computer is busy, once, where loading takes long for that reason."""
+        """The message that the computer is busy, once, if loading takes long for that reason."""
         first = self._first
         if first is None or self._told or not self.loading or now.at - first.at < _SAID_AFTER:
             return None

@@ -1,19 +1,18 @@
-"""What the worker and a host write to each other, in frames and envelopes; the kinds of host, how each is started.
+"""Frames and envelopes between the worker and a host, the kinds of host, and how each is started.
 
-A frame is four bytes of length, most significant first, then so many bytes. A length above the limit or an end in the
-middle of a frame means that the stream can no longer be trusted: the reader raises and its owner gives the stream up;
-there is no way to find the next frame.
+A frame is four bytes of length, most significant first, then so many bytes. After a length above the limit, or an end
+in the middle of a frame, the next frame cannot be found: the reader raises, and its owner closes the stream.
 
 A service is what a host process runs. Its module has `create()`, which returns an object with
 
 - `handle(request, progress) -> reply`: does the work on the main thread; `progress(message)` may be called from it;
-- optionally `cancelled: threading.Event`: set while a request is to be given up; `handle` then raises HostCancelled or
+- optionally `cancelled: threading.Event`: set to cancel a request; `handle` then raises HostCancelled or
   returns early (the caller gets HostCancelled either way). The host clears it before each request;
 - optionally `versions: dict[str, str]`: names and versions of the libraries its results depend on.
 
-Errors under SapoError cross as they are; MemoryError becomes OutOfMemory; anything else a HostError, with the
-traceback in the log. A kind names its service's module and where the types of its messages stand; nothing is
-imported before it is needed, because a service's libraries are heavy and the worker must not load them.
+Errors under SapoError keep their class; MemoryError becomes OutOfMemory, and anything else a HostError, with the
+traceback in the log. A kind names its service's module and its message types. Nothing is imported before it is needed,
+because a service's libraries are heavy and the worker must not load them.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ from sapo_desktop.core.sentences import Text
 from sapo_desktop.system import processes
 
 MAX_FRAME = 64 * 1024 * 1024
-"""Largest payload in bytes, either way."""
+"""Maximum payload in bytes, either way."""
 
 _LENGTH = struct.Struct(">I")
 
 
 class FrameError(HostError):
-    """What came through a pipe is not a frame."""
+    """The data of a pipe is not a frame."""
 
 
 def pack(payload: bytes) -> bytes:
@@ -56,7 +55,7 @@ def pack(payload: bytes) -> bytes:
 
 
 def next_frame(stream: BinaryIO) -> bytes | None:
-    """The next payload from a blocking stream, or None where it ended between two frames.
+    """The next payload from a blocking stream, or None if it ended between two frames.
 
     Raises:
         FrameError: the stream ended inside a frame, or a frame is too large.
@@ -72,7 +71,7 @@ def next_frame(stream: BinaryIO) -> bytes | None:
 
 
 class FrameWriter:
-    """Writes frames to a binary stream, whole ones only, from any thread."""
+    """Writes whole frames to a binary stream, from any thread."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -110,7 +109,7 @@ def _length(header: bytes) -> int:
 
 
 class HostKind(msgspec.Struct, frozen=True, kw_only=True):
-    """One kind of host: `module:name` of what creates its service and of the types of its messages."""
+    """One kind of host: `module:name` of its service's factory and of its message types."""
 
     name: str
     create: str
@@ -120,16 +119,15 @@ class HostKind(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     """Set for the process before Python starts."""
     variables: tuple[str, ...] = ()
-    """How those of the worker's begin that this kind gets beside the usual ones."""
+    """Prefixes of the worker's variables that this kind gets in addition to the usual ones."""
     network: bool = False
-    """Whether it works with the network. If not it is confined (system/confinement.py): no network, no files but
-    those that it is given."""
+    """Whether it uses the network. If not, it is confined (system/confinement.py): no network, only the given files."""
     permissions: bool = False
-    """Whether it may change those of files though it is confined."""
+    """Whether it may change file permissions although it is confined."""
     loads: bool = False
-    """Whether it is asked to load something before it can work (`Host.call(..., loading=True)`)."""
+    """Whether it must load something before it can work (`Host.call(..., loading=True)`)."""
     computes: bool = False
-    """Whether its work may take as long as it gets on: a call's limit is of time in which it does nothing at all."""
+    """Whether its work may take as long as it makes progress: a call's limit is on time without any activity."""
 
 
 KINDS = {
@@ -138,21 +136,20 @@ KINDS = {
         create="sapo_desktop.tasks.service:create",
         request="sapo_desktop.tasks.service:ExaminerRequest",
         reply="sapo_desktop.tasks.service:ExaminerReply",
-        # Six of reasoning_gym's datasets depend on the hash seed; one question at a time needs no
-        # threads.
+        # Six of reasoning_gym's datasets depend on the hash seed; one question at a time needs no threads.
         environment={"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     ),
     "engine": HostKind(
         name="engine",
-        permissions=True,  # of what it exports
+        permissions=True,  # of its exports
         loads=True,
         computes=True,
         create="sapo_desktop.engines.torch.service:create",
         request="sapo_desktop.engines.protocols:EngineRequest",
         reply="sapo_desktop.engines.protocols:EngineReply",
         progress="sapo_desktop.engines.protocols:EngineProgress",
-        # Models come from local folders only; the tokenizers' threads would compete with torch's.
-        # numpy's library would start its own as soon as it is there, too early for them to be confined.
+        # Models come from local folders only; the tokenizers' threads would compete with torch's. numpy's library would
+        # start its own threads at import, too early for them to be confined.
         environment={"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "OPENBLAS_NUM_THREADS": "1"},
     ),
     "remote": HostKind(
@@ -174,19 +171,19 @@ KINDS = {
         request="sapo_desktop.engines.protocols:GeneratorRequest",
         reply="sapo_desktop.engines.protocols:GeneratorReply",
         progress="sapo_desktop.engines.protocols:EngineProgress",
-        # Of numpy's; llama.cpp's threads are its own and set by request.
+        # numpy's; llama.cpp's threads are separate and set by request.
         environment={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     ),
     "librarian": HostKind(
         name="librarian",
         network=True,
         create="sapo_desktop.models.service:create",
-        # pip's settings, and where other programs keep models.
+        # pip's settings, and other programs' model folders.
         variables=("PIP_", "XDG_", "LLAMA_CACHE", "OLLAMA_MODELS"),
         request="sapo_desktop.core.models:StoreRequest",
         reply="sapo_desktop.core.models:StoreReply",
         progress="sapo_desktop.core.models:StoreProgress",
-        # Nothing is asked of a hub but what a download needs, and no token is looked for but ours.
+        # Only what a download needs is requested from a hub, and only our own token is used.
         environment={
             "HF_HUB_DISABLE_TELEMETRY": "1",
             "HF_HUB_DISABLE_UPDATE_CHECK": "1",
@@ -210,41 +207,41 @@ def kind_of_service(create: str) -> HostKind:
 
 
 def find(path: str) -> Any:
-    """The object that `module:name` stands for, its module imported now."""
+    """The object named `module:name`; its module is imported now."""
     module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
 def decoder(path: str | None) -> msgspec.msgpack.Decoder[Any]:
-    """A decoder for the type that `module:name` stands for; without a path one that accepts nil only."""
+    """A decoder for the type named `module:name`; without a path, one that accepts only nil."""
     return msgspec.msgpack.Decoder(find(path) if path else None)
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
-    """Base of what a frame carries. A body is decoded by the kind's own types."""
+    """Base of a frame's content. A body is decoded with the kind's own types."""
 
 
 class Request(Envelope, frozen=True):
     id: int
     body: msgspec.Raw
     aside: bool = False
-    """Somebody waits for it: a service that can puts it between two steps of what it has in hand."""
+    """Urgent: the service answers it between two steps of its current work if it can."""
 
 
 class Cancel(Envelope, frozen=True):
-    """Give up request `id`; ignored where it is answered already."""
+    """Cancel request `id`; ignored if it is already answered."""
 
     id: int
 
 
 class Ready(Envelope, frozen=True):
-    """The first frame of a host: it can be asked now."""
+    """The first frame of a host: it is ready for requests."""
 
     kind: str
     pid: int
     versions: dict[str, str]
     confined: Confined | None = None
-    """None: nothing was to be forbidden to it."""
+    """None: no restrictions were requested."""
 
 
 class Reply(Envelope, frozen=True):
@@ -285,36 +282,36 @@ PASSED_ON = {
     *("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"),
 }
 PASSED_ON_KINDS = ("LC_", "CUDA_", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "GGML_", "MALLOC_")
-"""Variables of the worker's that each host gets, and how others begin. No secret is in them."""
+"""The worker's variables that each host gets, by name and prefix. They contain no secret."""
 FOR_NETWORK = {
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"),
     *("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "HF_ENDPOINT", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE"),
     *("HF_HUB_DOWNLOAD_TIMEOUT", "HUGGINGFACE_HUB_CACHE", "XDG_CACHE_HOME"),
 }
-"""What a host gets as well that works with the network."""
+"""Additional variables for hosts that use the network."""
 
 
 class HostOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a host process is started, and started again."""
+    """How a host process is started and restarted."""
 
     kind: HostKind
     log: Path
     env: Mapping[str, str] = {}
     """Set on top of the kind's."""
     writes: Sequence[Path] = ()
-    """Folders in which a confined one may write."""
+    """Folders in which a confined host may write."""
     reads: Sequence[Path] = ()
-    """What it may read beside these, its program and the system."""
+    """What it may read besides these, its program and the system."""
     card: bool = False
-    """Whether a confined one may compute on a graphics card."""
+    """Whether a confined host may use a graphics card."""
     threads: int | None = None
-    """For libraries that compute; None: the kind's choice or theirs."""
+    """For computing libraries; None: the kind's choice or theirs."""
     low_priority: bool = False
-    """Whether it gives way to other programs, once it is loaded and `haste` is over."""
+    """Whether it has low priority after it is loaded and `haste` is over."""
     haste: float = 120.0
-    """Seconds after loading in which it does not yet: somebody waits for a first answer and a first round."""
+    """Seconds after loading with normal priority, while somebody waits for a first answer and a first round."""
     start_timeout: float = 180.0
-    """Seconds without any sign of work until it is given up, while it starts."""
+    """Seconds without any activity before its start fails."""
 
 
 def command(options: HostOptions) -> list[str]:
@@ -330,8 +327,8 @@ def _places(options: HostOptions) -> list[str]:
 
 
 def environment(options: HostOptions) -> dict[str, str]:
-    """The environment of a host: of the worker's what it needs and no secret is in, then the kind's, the number of
-    threads, `options.env`."""
+    """The environment of a host: the necessary variables of the worker, without secrets, then the kind's, the number
+    of threads, `options.env`."""
     names = PASSED_ON | FOR_NETWORK if options.kind.network else PASSED_ON
     passed = {
         name: value

@@ -1,6 +1,6 @@
-"""torch in its host: it learns, and answers where nothing else does.
+"""torch in its host: it learns, and answers unless another engine does.
 
-Only its state counts: checkpoints are the same whatever answers. Where nothing is learned `Kept` stands in its place.
+Only its state counts: checkpoints are the same whatever engine answers. If nothing is learned, `Kept` takes its place.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ from sapo_desktop.worker.store.sealed import MANIFEST
 OnProgress = Callable[[msgspec.Struct], None]
 
 TRAINER_STATE = "trainer.json"
-"""As engines/torch/state.py names it."""
+"""As in engines/torch/state.py."""
 UNTRAINED = "untrained"
-"""A file that stands in a checkpoint for the training that was not done: the round only answered."""
+"""A file in a checkpoint that marks a round without training."""
 
-# Of a host that does nothing at all meanwhile. What is caught here is a dead-lock, not slowness.
+# For a host without any activity: this detects a deadlock, not slowness.
 LOAD_SECONDS = 900.0
 WORK_SECONDS = 3600.0
 
 
 @dataclass
 class EnginePlan:
-    """What the engine's hosts are started with; a restart needs nothing else."""
+    """Everything needed to start and restart the engine's hosts."""
 
     model: Path
     trainer: TrainerSettings
@@ -70,29 +70,29 @@ class EnginePlan:
     device: str
     choice: EngineChoice = TORCH_ALONE
     parameters: int = 0
-    """Of the model; 0: not known."""
+    """Of the model; 0: unknown."""
     gguf: Path | None = None
-    """The file that llama.cpp answers with."""
+    """The file for llama.cpp."""
     batch: int = 0
-    """Most answers under way at once; 0: as many as the engine takes."""
+    """Maximum answers at once; 0: the engine's own limit."""
     most_batch: int = 0
     most_micro_batch: int = 0
-    """Of both, whatever is free: what was asked, less where that once was too much; 0: no bound so far."""
+    """Upper limits whatever is free: what was requested, less if that once was too much; 0: none so far."""
     cache_bytes: int = 0
-    """Most that keys and values may take where llama.cpp answers; 0: no bound but the memory there is."""
+    """Maximum bytes of keys and values if llama.cpp answers; 0: limited only by memory."""
     dtype: str = ""
-    """Number format that torch computes the base in; empty: not chosen yet."""
+    """Number format of the base in torch; empty: not chosen yet."""
     rounded: bool = False
-    """Whether torch holds the base's matrices in 8 bits."""
+    """Whether torch stores the base's matrices in 8 bits."""
     estimate: int = 0
-    """Bytes that all of it was estimated to take, before the last load; 0: it was not."""
+    """Total estimated bytes at the last load; 0: there was none."""
     overlap: bool = False
-    """Whether the next round may be answered beside this one's step: there is memory for both."""
+    """Whether memory allows answering the next round during this one's step."""
     card_memory: int = 0
-    """Bytes of the graphics card's memory that PyTorch's tensors may take; 0: as much as there is."""
+    """Maximum bytes of the graphics card's memory for PyTorch's tensors; 0: unlimited."""
 
     def bound(self, *, batch: int = 0, micro_batch: int = 0) -> None:
-        """From now on no more of them at once: it was too much. 0: as before."""
+        """From now on at most so many at once, because it was too much. 0: as before."""
         if batch:
             self.batch = self.most_batch = batch
         if micro_batch:
@@ -101,19 +101,19 @@ class EnginePlan:
 
 
 class Trainer:
-    """A host of kind `engine` with its base and adapter. One caller at a time: engine.py sees to that."""
+    """A host of kind `engine` with its base and adapter. One caller at a time, which engine.py ensures."""
 
     def __init__(self, host: Host, scratch: Path | None = None) -> None:
-        """`scratch`: where it may write for a while; None: the system's place for that."""
+        """`scratch`: folder for temporary files; None: the system's."""
         self.host = host
         self.loaded: Loaded | None = None
         self.steps = 0
-        """Optimiser steps behind the adapter that is loaded."""
+        """Optimiser steps behind the loaded adapter."""
         self.ahead = Ahead()
         self._scratch_folder = scratch
 
     async def load(self, plan: EnginePlan, checkpoint: Path | None) -> None:
-        """Load the base and, where given, a checkpoint."""
+        """Load the base and a checkpoint, if given."""
         request = Load(
             model=str(plan.model),
             trainer=plan.trainer,
@@ -132,7 +132,7 @@ class Trainer:
             await self.restore(checkpoint)
 
     async def time_products(self, request: TimeProducts) -> ProductTimes:
-        """How fast its processor computes; needs no `load`."""
+        """The speed of its processor; needs no `load`."""
         reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
         return expect(reply, ProductsTimed).times
 
@@ -150,8 +150,8 @@ class Trainer:
 
     @contextlib.asynccontextmanager
     async def answering_with(self, checkpoint: Path | None) -> AsyncIterator[None]:
-        """Put another checkpoint in for a while; None: the untrained adapter. The live state waits in a temporary
-        folder, optimiser and all."""
+        """Temporarily load another checkpoint; None: the untrained adapter. The live state, including the optimiser,
+        waits in a temporary folder."""
         with self._scratch("live-") as live:
             await self.save(live)
             try:
@@ -160,10 +160,10 @@ class Trainer:
             finally:
                 await self._put_back(live)
 
-    # -- learns ------------------------------------------------------------------------------------------------
+    # -- learning ----------------------------------------------------------------------------------------------
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
-        """Train, and answer meanwhile what was asked for ahead."""
+        """Train, and meanwhile answer what was requested in advance."""
         beside = self.ahead.begin()
         stepped = await self._call(Step(batch=list(batch), beside=beside), Stepped)
         if beside is not None and stepped.beside is not None:
@@ -177,10 +177,10 @@ class Trainer:
         await asyncio.to_thread(self.ahead.save, folder)
 
     async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
-        """Go to a checkpoint; None: to the untrained adapter."""
+        """Load a checkpoint; None: the untrained adapter."""
         if folder is not None and (folder / UNTRAINED).exists():
             folder = None
-        self.ahead.forget()  # answers of an adapter that is none of this one's past
+        self.ahead.forget()  # answers of an adapter that is not part of this one's past
         request = Restore(folder=None if folder is None else str(folder), weights_only=weights_only)
         self.steps = (await self._call(request, Done)).steps
         if folder is not None and not weights_only:
@@ -190,16 +190,16 @@ class Trainer:
         await self._call(Configure(learning_rate=learning_rate, threads=threads), Done)
 
     async def write_adapter(self, file: Path, checkpoint: Path | None, averaged: bool) -> None:
-        """Write the adapter as it is now, its average, or a checkpoint's, as a GGUF file."""
+        """Write the current adapter, its average, or a checkpoint's, as a GGUF file."""
         folder = None if checkpoint is None else str(checkpoint)
         await self._call(WriteAdapter(file=str(file), folder=folder, averaged=averaged), Done)
 
     async def write_folder(self, folder: Path, averaged: bool) -> None:
-        """Write the adapter as it is now, or its average, as peft's files."""
+        """Write the current adapter, or its average, as peft's files."""
         await self._call(Save(folder=str(folder), averaged=averaged), Done)
 
     async def export(self, format: str, to: Path, checkpoint: Path | None, *, live: bool) -> list[str]:
-        """Write weights for use elsewhere; returns the names of the files."""
+        """Export weights for use elsewhere; returns the names of the files."""
         with self._scratch("export-") as scratch:
             made = scratch / to.name
             async with contextlib.nullcontext() if live else self.answering_with(checkpoint):
@@ -213,8 +213,8 @@ class Trainer:
             yield Path(folder)
 
     async def _put_back(self, live: Path) -> None:
-        """Where it fails the host ends: a restart from the newest checkpoint loses rounds, going on would train
-        another state than the one that counts."""
+        """If this fails, the host ends: a restart from the newest checkpoint loses rounds, but continuing would
+        train the wrong state."""
         try:
             await self.restore(live)
         except CheckpointError as error:
@@ -230,10 +230,10 @@ class Trainer:
 
 
 class Kept:
-    """What was trained before the node only answered: it goes from checkpoint to checkpoint unchanged."""
+    """The training state from before the node only answered: it is copied unchanged from checkpoint to checkpoint."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: where it is meanwhile; emptied first."""
+        """`folder`: its place in between; emptied first."""
         self._folder = folder
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -243,15 +243,15 @@ class Kept:
             await asyncio.to_thread(_carry, checkpoint, self._folder)
 
     async def save(self, folder: Path) -> None:
-        """Put it into a checkpoint, or a note that nothing was trained."""
+        """Copy it into a checkpoint, or write a note that nothing was trained."""
         await asyncio.to_thread(_carry, self._folder, folder)
 
 
 def _carry(source: Path, target: Path) -> None:
-    """Copy the trainer's files of a checkpoint; where there are none, leave a note. Raises NotWritten."""
+    """Copy the trainer's files of a checkpoint; if there are none, write a note. Raises NotWritten."""
     with disk_errors_as(NotWritten, sentence("The earlier training could not be copied")):
         files = [file for file in source.iterdir() if file.name not in (STATE, MANIFEST)]
-        # What the trainer wrote are files; a link beside them is not its own, and leads to what is no part of it.
+        # The trainer wrote regular files; a link next to them is not its own and may point elsewhere.
         files = [file for file in files if file.is_file() and not file.is_symlink()]
         for file in files:
             shutil.copyfile(file, target / file.name)
@@ -260,14 +260,14 @@ def _carry(source: Path, target: Path) -> None:
 
 
 class _Trained(msgspec.Struct, frozen=True):
-    """Of the trainer's state what a loader has to know before."""
+    """The part of the trainer's state that a loader needs before."""
 
     dtype: Literal["", "float32", "bfloat16", "float16"] = ""
 
 
 def trained_in(checkpoint: Path) -> str:
-    """The number format in which a checkpoint's run computes on a processor; empty where it does not say."""
+    """The number format of a checkpoint's run on a processor; empty if it does not say."""
     try:
         return read_json(checkpoint / TRAINER_STATE, _Trained).dtype
     except (OSError, msgspec.DecodeError):
-        return ""  # nothing was trained, or it cannot be read: who restores it says so
+        return ""  # nothing was trained, or it is unreadable, which restoring reports

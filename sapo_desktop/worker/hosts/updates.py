@@ -1,7 +1,7 @@
-"""Looks whether a newer version is there, and remembers what it saw: for the worker, and for a command where none runs.
+"""Checks for newer versions and remembers the result, for the worker, and for a command without one.
 
-Whether anything may be asked at all is decided here, before there is a process that could open a socket. A worker looks
-once a day while the node may use the network (Updates). Nothing is installed or fetched: it is said.
+Whether a request is allowed at all is decided here, before there is a process that could open a socket. A worker checks
+once a day while the node may use the network (Updates). Nothing is installed or downloaded, only shown.
 """
 
 from __future__ import annotations
@@ -33,33 +33,34 @@ from sapo_desktop.worker.hosts import librarian
 log = logging.getLogger("sapo_desktop.worker")
 
 LOOK_SECONDS = 60.0
-"""Between two thoughts of whether it is time."""
+"""Interval at which it is decided whether a check is due."""
 _STEP_SECONDS = 0.25
-"""Within which a look ends where it may no longer be."""
+"""A running check ends within this time once it is no longer allowed."""
 
 OF_UPDATES = frozenset({"silo", "look_for_updates"})
-"""Settings that say whether anything is looked for."""
+"""Settings that decide whether updates are checked."""
 DAY = 86_400.0
 _MORE = 0.25
-"""Of a day, at random: not all computers ask at one time."""
+"""Random extra share of a day, so that not all computers ask at once."""
 _LONGEST = 1_000_000
 
 Ask = Callable[[AskRelease, DataFolder], Awaitable[ReleaseSays]]
 
 
 class Memory(Record, frozen=True, forbid_unknown_fields=True):
-    """What lasts of the looks."""
+    """What is remembered of the checks."""
 
     looked: float = 0.0
     """Unix time."""
     next: float = 0.0
-    """Not before this time."""
+    """The next check is not before this time."""
     seen: Seen = Seen()
     document: bytes = b""
-    """The newest that was signed rightly; judged anew at every start, as the program may be another one then."""
+    """The newest validly signed manifest; judged again at every start, because the program's version may differ
+    then."""
     signature: bytes = b""
     refused: Text = ""
-    """Why what the last look brought was not believed."""
+    """Why the last result was not trusted."""
 
 
 async def _asked(request: AskRelease, data: DataFolder) -> ReleaseSays:
@@ -67,13 +68,13 @@ async def _asked(request: AskRelease, data: DataFolder) -> ReleaseSays:
 
 
 class Looker:
-    """Knows how this version stands.
+    """Knows the standing of this version.
 
     Args:
-        release: where to look, and whom to believe; None: as this build says.
-        ask: asks the release address.
+        release: the address and trusted keys; None: this build's.
+        ask: requests the manifest.
         clock: Unix time.
-        draw: at random from 0 to 1.
+        draw: a random number from 0 to 1.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class Looker:
         self._ask, self._clock, self._draw, self._own = ask, clock, draw, own
 
     def off(self, settings: Settings) -> SapoError | None:
-        """Why nothing may be asked, with what to do; None where it may."""
+        """Why no request is allowed, with advice; None if it is."""
         if not self.release.address:
             return SapoError(
                 sentence(
@@ -111,21 +112,21 @@ class Looker:
         return None
 
     def is_due(self, settings: Settings) -> bool:
-        """Whether it is time to look, and may be looked. Raises SapoError where the memory is damaged."""
+        """Whether a check is due and allowed. Raises SapoError if the memory is damaged."""
         if self.off(settings) is not None:
             return False
         memory, now = self._memory(), self._clock()
-        return now >= memory.next or now < memory.looked  # which was by a clock that was wrong
+        return now >= memory.next or now < memory.looked  # the latter was by a wrong clock
 
     def standing(self, settings: Settings) -> Standing:
-        """The same as `known`; a memory that cannot be used is said in its place."""
+        """As `known`; an unusable memory is reported instead."""
         try:
             return self.known(settings)
         except SapoError as error:
             return Standing(state="refused", text=error.text)
 
     def known(self, settings: Settings) -> Standing:
-        """How things stand by what was seen, without asking. Raises SapoError where the memory is damaged."""
+        """The standing by what is remembered, without a request. Raises SapoError if the memory is damaged."""
         off, memory = self.off(settings), self._memory()
         found = Standing(state="unknown", text=sentence("Not checked yet."), page=self.release.page)
         if memory.seen.key in self.release.keys and settings.look_for_updates:
@@ -137,16 +138,16 @@ class Looker:
         return msgspec.structs.replace(found, looked=memory.looked or None)
 
     async def look(self, settings: Settings) -> Standing:
-        """Ask now; cancel the task to end it at once.
+        """Check now; cancel the task to end it at once.
 
         Raises:
-            SapoError: nothing may be asked (then no process was started), or it could not be had.
+            SapoError: no request is allowed (then no process was started), or it failed.
         """
         if (off := self.off(settings)) is not None:
             raise off
         memory, now = self._memory(), self._clock()
         later = now + DAY * (1 + _MORE * self._draw())
-        self._keep(msgspec.structs.replace(memory, looked=now, next=later))  # first: a look that fails is one
+        self._keep(msgspec.structs.replace(memory, looked=now, next=later))  # first: a failed check counts, too
         said = await self._ask(AskRelease(address=self.release.address, proxy=settings.proxy), self._data)
         standing, seen = self._judged(said.document, said.signature, memory.seen)
         fresh = Memory(looked=now, next=later, seen=seen, document=memory.document, signature=memory.signature)
@@ -177,11 +178,11 @@ class Looker:
 
 
 class Updates:
-    """Belongs to the worker, whatever node it has.
+    """Belongs to the worker, whatever its node.
 
     Args:
-        settings: those in force.
-        allowed: whether the governor lets the node use the network: not on a metered link.
+        settings: the current ones.
+        allowed: whether the governor lets the node use the network: not on a metered connection.
     """
 
     def __init__(
@@ -196,7 +197,7 @@ class Updates:
         self._looking = asyncio.Lock()
 
     async def run(self) -> None:
-        """Look when it is time, until cancelled. What fails is said in the log and tried again on the next day."""
+        """Check when it is due, until cancelled. Failures are logged, and retried the next day."""
         while True:
             try:
                 if self._allowed() and self._looker.is_due(self._settings()):
@@ -208,11 +209,11 @@ class Updates:
             await asyncio.sleep(LOOK_SECONDS)
 
     def standing(self) -> Standing:
-        """How this version stands; a memory that cannot be used is said in its place."""
+        """The standing of this version; an unusable memory is reported instead."""
         return self._looker.standing(self._settings())
 
     def follow(self) -> None:
-        """Settings of OF_UPDATES changed: what may be looked for may be another."""
+        """Settings in OF_UPDATES changed: the permission may be different."""
         if (found := self.standing()) != self._told:
             self._told = found
             self._publish(UpdatesAre(standing=found))
@@ -221,7 +222,7 @@ class Updates:
         return UpdatesAre(standing=await self._look() if request.look else self.standing())
 
     async def _look(self) -> Standing:
-        """Ask, and tell the clients. Where it may no longer be, as in silo, the asking ends at once."""
+        """Check, and inform the clients. If it is no longer allowed, as in silo, the request ends at once."""
         async with self._looking:
             task = asyncio.create_task(self._looker.look(self._settings()))
             try:
@@ -237,7 +238,7 @@ class Updates:
             return found
 
     def _tell(self, found: Standing) -> None:
-        """Tell what is new; a version that is not safe is a notice too."""
+        """Report what is new; an unsafe version is also a notice."""
         told, self._told = self._told, found
         self._publish(UpdatesAre(standing=found))
         if told is None or (told.state, told.version) != (found.state, found.version):

@@ -1,1 +1,1 @@
-"""This node's part in the swarm: joining, sharing, drawing, marking what others sent."""
+"""This node's part in the swarm: joining, sharing, drawing, scoring what others sent."""

@@ -1,7 +1,6 @@
-"""The steps by which a node and a relay enter the swarm: task ids, port, local network, announcement,
-seeds.
+"""The steps by which a node and a relay enter the swarm: task ids, port, local network, announcement, seeds.
 
-Each does one thing with what it is given; in which order is the caller's (side.py, relay.py).
+Each does one thing with its arguments; the caller decides the order (side.py, relay.py).
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _IDS_AT_ONCE = 4
 
 
 async def task_ids(examiner: Examiner, tasks: Sequence[TaskKey], show: Callable[[Text], None]) -> dict[TaskKey, bytes]:
-    """Ids of all these tasks: kept ones, and the rest made a few at a time."""
+    """Ids of all these tasks: stored ones, and the rest computed a few at a time."""
     unknown = [task for task in tasks if task not in examiner.known_ids]
     for start in range(0, len(unknown), _IDS_AT_ONCE):
         count = len(unknown)
@@ -42,11 +41,11 @@ async def task_ids(examiner: Examiner, tasks: Sequence[TaskKey], show: Callable[
 
 
 async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
-    """Dial an address once; one of the list `invited` nowhere but on the public internet. Where it answers, and links
-    to it are kept, the next one is tried at once.
+    """Dial an address once; one of the list `invited` only on the public internet. If it answers, and its link is to be
+    kept, that link is dialled at once.
 
     Raises:
-        UsageError: nobody answers, or takes no link.
+        UsageError: nobody answers, or the peer accepts no link.
     """
     address, began = Address.parse(text), time.monotonic()
     strangers = address in addresses(invited)
@@ -60,7 +59,7 @@ async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
             address=address.url.rstrip("/"),
             through=network.proxy_words(address),
         )
-    # The latency says that it answered over the link: who only proves its key has not taken ours.
+    # The latency shows that it answered over the link: a peer that only proves its key has not accepted ours.
     if link.told is None or link.goodbye is None or link.goodbye.by_peer or link.session.latency is None:
         raise UsageError(takes_no_link(address, link.goodbye or Closed("", 0, False)))
     milliseconds = 1000 * (time.monotonic() - began)
@@ -70,10 +69,10 @@ async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
 
 
 async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, folder: Path) -> Address:
-    """Listen at HOST:PORT, over TLS with these files or a certificate of our own.
+    """Listen at HOST:PORT, over TLS with these files or our own certificate.
 
     Raises:
-        UsageError: there is no listening there, and why.
+        UsageError: listening there is impossible, and why.
     """
     host, port = host_and_port(where)
     try:
@@ -83,7 +82,8 @@ async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, f
 
 
 def check_port(where: str) -> None:
-    """Open a HOST:PORT, or a PORT of the loopback address, and close it again. Raises UsageError: why it cannot be."""
+    """Open a HOST:PORT, or a PORT of the loopback address, and close it again. Raises UsageError with the reason if
+    that fails."""
     host, port = host_and_port(where if ":" in where else f"127.0.0.1:{where}")
     try:
         socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
@@ -92,7 +92,7 @@ def check_port(where: str) -> None:
 
 
 def cannot_listen(where: str, error: OSError) -> UsageError:
-    """What to say of a HOST:PORT that is taken, or is none of this computer's."""
+    """The error for a HOST:PORT that is in use or not of this computer."""
     told = sentence(
         "Cannot listen at {address}: {error}. Choose another address.",
         address=where,
@@ -104,12 +104,12 @@ def cannot_listen(where: str, error: OSError) -> UsageError:
 async def look_on_lan(
     joined: Joined, listens: str, port: int, folder: Path, notify: Notify, stack: contextlib.AsyncExitStack
 ) -> None:
-    """Look for nodes on the local network until the stack ends; where that cannot be, the swarm goes on without.
+    """Find nodes on the local network until the stack closes; if that is impossible, the swarm works without.
 
-    `listens`: the setting; `port`: the one that was opened for it. Where it is empty, a port is opened at the addresses
-    of the local network alone: two nodes that only look would never meet.
+    `listens`: the setting; `port`: the one that was opened for it. If it is empty, a port is opened at local addresses
+    only: two nodes that only search would never meet.
     """
-    from sapo_desktop.swarm.addresses.lan import Lan  # loading zeroconf takes half a second, and few ask for it
+    from sapo_desktop.swarm.addresses.lan import Lan  # the import of zeroconf takes half a second, and few need it
 
     at, shown = place_on_lan(listens, port)
     if not at:
@@ -142,18 +142,18 @@ async def look_on_lan(
 
 
 async def _listen_at_home(linked: Linked, hosts: Sequence[str], folder: Path) -> tuple[list[str], int | None]:
-    """Listen at one port of these addresses; at which of them it could be had, and the port."""
+    """Listen at one port of these addresses; returns those where that worked, and the port."""
     opened: list[str] = []
     port = 0
     for host in hosts:
-        with contextlib.suppress(OSError):  # what was free at one address may be taken at another
+        with contextlib.suppress(OSError):  # a port that is free at one address may be in use at another
             port = (await linked.listen(host, port, self_signed(folder))).port
             opened.append(host)
     return (opened, port) if opened else (list(hosts), None)
 
 
 def announcement(linked: Linked, address: str, *, relay: bool = False) -> Announcement | None:
-    """What tells others this address under our key; None where there is none to be told."""
+    """Announces this address under our key; None if there is none to announce."""
     if not address:
         return None
     signer, network = linked.signer, linked.network_id
@@ -161,13 +161,13 @@ def announcement(linked: Linked, address: str, *, relay: bool = False) -> Announ
 
 
 def begin_with_seeds(linked: Linked, path: Path) -> None:
-    """Take in the seed list of the public swarm; another swarm has no seeds of ours."""
+    """Add the seed list of the public swarm; other swarms have none."""
     if linked.network_id == PUBLIC_SWARM:
         linked.links.seed(read_seeds(path))
 
 
 def ban(linked: Linked, keys: frozenset[bytes]) -> None:
-    """Have nothing to do with these from now on: as peers, as authors, and as relays that had groups from theirs."""
+    """From now on refuse these as peers, as authors, and as relays of others' groups."""
     exchange = linked.network.exchange
     exchange.shut_out(keys)
     for link in list(exchange.links):

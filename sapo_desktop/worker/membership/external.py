@@ -1,11 +1,13 @@
-"""External groups on their way into a round: regenerated, marked, cut to shape and encoded by us, without exception.
+"""External groups on their way into a round: always recreated, scored, trimmed and encoded by us.
 
-What a peer sent is a task's name, a slot, an index and some texts. The question is made again from them, the marks are
-ours, and only text that an own answer could have been is trained on: one answer, at the end, nothing after it, with
-reasoning no longer than twice our own. What is encoded is that reasoning and the answer as the marker read it, in one
-of a few spellings, never any other span, and no more ids than an own answer may have: whatever the grammar overlooks,
-blanks by the thousand, never reaches the trainer. External work has an examiner of its own, so whatever a text does to
-it costs our round nothing; and each link and identity has its budget of that examiner's time (ExternalBudget).
+A peer only sends a task's name, a slot, an index and some texts. We recreate the question from them and score the
+answers. Only text that an own answer could contain is trained on: one answer, at the end, nothing after it, with
+reasoning no longer than twice our own. That reasoning is encoded together with the answer as the scorer read it, in one
+of a few usual spellings, and with no more ids than an own answer may have. So whatever the grammar overlooks, such as
+thousands of blanks, never reaches the trainer.
+
+External work has a separate examiner, so a text's effect on it costs our round nothing. Each link and identity has a
+budget of that examiner's time (ExternalBudget).
 """
 
 from __future__ import annotations
@@ -37,23 +39,23 @@ from sapo_desktop.worker.hosts.examiner import Examiner
 log = logging.getLogger(__name__)
 
 LINK_SECONDS, IDENTITY_SECONDS = 20.0, 10.0
-"""Of the examiner's time, in a minute. An honest group costs some hundredths of a second."""
+"""The examiner's seconds per minute. An honest group costs a few hundredths of a second."""
 FORGET_SECONDS = 3600.0
-"""For how long an author's groups of a task are left alone after one of them timed out."""
+"""How long an author's groups of a task are skipped after one of them timed out."""
 _MINUTE = 60.0
 _MOST_LINKS, _MOST_IDENTITIES, _MOST_TIMED_OUT = 2000, 2000, 4096
-"""The longest unused go first."""
+"""The longest unused entries are dropped first."""
 SHORTEST_REASONING = 256
-"""Characters of reasoning that are always let through."""
+"""Characters of reasoning that are always allowed."""
 
 
 @dataclass(frozen=True)
 class Yardstick:
-    """How long this node's own answers are and may be; external ones that are longer are not trained on.
+    """The length limits of this node's own answers; longer external ones are not trained on.
 
-    `max_tokens`: ids of an answer, its end among them; `context`: ids of a question and its answer together; `lengths`:
-    median characters of reasoning by task key, of the tasks that this node reasoned about; `shots`: worked examples
-    that this node shows its model before a question.
+    `max_tokens`: ids of an answer, including its end. `context`: ids of a question and its answer together. `lengths`:
+    median characters of reasoning by task key, for tasks with reasoning here. `shots`: worked examples that this node
+    shows before a question.
     """
 
     max_tokens: int
@@ -62,24 +64,24 @@ class Yardstick:
     shots: int = 0
 
     def reasoning(self, task: str) -> float:
-        """The most characters before the answer."""
+        """Maximum characters before the answer."""
         return max(SHORTEST_REASONING, 2 * self.lengths.get(task, 0.0))
 
     def holds(self, prompt: Sequence[int], tokens: Sequence[int]) -> bool:
-        """Whether an own answer to that prompt could have as many ids."""
+        """Whether an own answer to that prompt could have so many ids."""
         return len(tokens) <= self.max_tokens and len(prompt) + len(tokens) <= self.context
 
 
 @dataclass(frozen=True)
 class External(EncodedGroup):
-    """A drawn group that may be trained on, and where it came from."""
+    """A drawn group that may be trained on, and its path."""
 
     entry: Entry
 
 
 @dataclass(frozen=True)
 class Marked:
-    """What we say about a group's answers, whether or not it may be trained on."""
+    """Our scores of a group's answers, whether or not it may be trained on."""
 
     entry: Entry
     task: str
@@ -88,7 +90,7 @@ class Marked:
 
 @dataclass(frozen=True)
 class Taken:
-    """What came of drawn entries: `marked` holds the `fit` ones too."""
+    """The result for drawn entries; `marked` includes the `fit` ones."""
 
     fit: list[External]
     marked: list[Marked]
@@ -96,7 +98,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """An entry with its question made again and the answers that have the right shape."""
+    """An entry with its recreated question and the answers of valid form."""
 
     entry: Entry
     body: GroupBody
@@ -108,11 +110,11 @@ _Marked: TypeAlias = tuple[_Drawn, list[Mark]]
 
 
 class Intake:
-    """Makes drawn entries fit for training; each refusal is counted.
+    """Prepares drawn entries for training; each refusal is counted.
 
     Args:
         tasks: local task keys by task id.
-        yardstick: what our own answers are like now.
+        yardstick: the current limits of our own answers.
         clock: monotonic seconds.
     """
 
@@ -138,8 +140,8 @@ class Intake:
         self._budget = ExternalBudget()
 
     async def take(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> Taken:
-        """The groups of these entries, each cut to at most `answers` answers; fewer than entries where some are not
-        fit. Raises HostError where the engine failed, which is no peer's doing."""
+        """The groups of these entries, each cut to at most `answers` answers; fewer than entries if some are unfit.
+        Raises HostError if the engine failed, which is no peer's fault."""
         affordable = self._affordable(entries)
         if not affordable:
             return Taken([], [])
@@ -149,7 +151,7 @@ class Intake:
         except (HostDied, HostTimeout) as error:
             log.warning("The examiner for external answers failed: %s", error)
         except HostError as error:
-            # Its host is started again at the next call; a round never waits for external work that goes wrong.
+            # Its host is restarted at the next call; a round never waits for failing external work.
             log.warning("There is no examiner for external answers: %s", error)
             self._refusals.add(Reason.TIMED_OUT, len(affordable))
             return Taken([], [])
@@ -164,7 +166,7 @@ class Intake:
         return Taken(await self._encode(marked), [Marked(one.entry, one.question.task, row) for one, row in marked])
 
     async def _one_by_one(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> list[_Marked]:
-        """As many of the groups as the examiner survives: each by itself, so that only the culprit is charged."""
+        """Score each group by itself, so that only the culprit is charged."""
         marked: list[_Marked] = []
         culprits: list[tuple[Entry, float]] = []
         for entry in entries:
@@ -174,7 +176,7 @@ class Intake:
             except HostError:
                 culprits.append((entry, self._clock() - began))
         for entry, seconds in culprits:
-            # Where each of them fails nobody can tell whose doing it was: the examiner itself is not well.
+            # If each of them fails, the examiner itself is broken, and nobody is charged.
             self._charge(entry, seconds, is_its_doing=len(culprits) < len(entries))
         return marked
 
@@ -183,7 +185,7 @@ class Intake:
         self._budget.spent(seconds, [Cost(entry, 1, timed_out=is_its_doing)], self._clock())
 
     async def _judge(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> list[_Marked]:
-        """Those that were marked in time. Raises HostError where the examiner did not come through it."""
+        """Those that were scored in time. Raises HostError if the examiner failed."""
         began = self._clock()
         drawn = await self._regenerate(entries, answers)
         made = self._clock()
@@ -243,16 +245,16 @@ class Intake:
         return QuestionRef(task=task, seed=seed)
 
     def _is_fit(self, text: str, task: str, yardstick: Yardstick) -> bool:
-        """Whether an own answer to this task could look so."""
+        """Whether an own answer to this task could have this form."""
         if not self._family(task).reasoning:
-            return True  # trained on as it was marked, whatever stood around it
+            return True  # trained on as it was scored, whatever its wrapping
         if text.count(OPEN) != 1 or text.count(CLOSE) != 1 or not text.rstrip().endswith(CLOSE):
             return False
         return text.find(OPEN) <= yardstick.reasoning(task)
 
     async def _encode(self, marked: Sequence[_Marked]) -> list[External]:
-        """Groups with the ids of question and answers. Answers that spell a special token, that the marker could not
-        read or that have more ids than our own are left out."""
+        """Groups with the ids of question and answers. Answers that contain a special token, that the scorer could
+        not read, or that have more ids than our own are left out."""
         texts = []
         for one, row in marked:
             family = self._family(one.question.task)
@@ -283,8 +285,8 @@ class Intake:
 
 
 def as_marked(text: str, mark: Mark, family: Family) -> str | None:
-    """The text's reasoning, if the family has any, and its answer as the marker read it, in one of the usual spellings;
-    None where it read none."""
+    """The text's reasoning, if the family has any, and its answer as the scorer read it, in one of the usual
+    spellings; None if it read none."""
     if mark.answer is None:
         return None
     reasoning = text[: max(0, text.find(OPEN))] if family.reasoning else ""
@@ -297,7 +299,7 @@ def _timed_out(marks: Sequence[Mark]) -> bool:
 
 
 class Cost(NamedTuple):
-    """One marked group: whose, how many answers, and whether one of them ran out of time."""
+    """One scored group: its source, the number of answers, and whether one of them timed out."""
 
     entry: Entry
     answers: int
@@ -305,30 +307,31 @@ class Cost(NamedTuple):
 
 
 class ExternalBudget:
-    """What external work may cost the examiner: seconds a minute for each link and each identity, and what timed out.
+    """The examiner time that external work may use: seconds per minute for each link and each identity, and what timed
+    out.
 
-    Pure: time is an argument, `now` in monotonic seconds. Costs are known only afterwards, so a budget may be overdrawn
-    by the group in hand, and refuses the next ones until it is paid back. Nobody is punished: what is refused is only
-    not looked at.
+    Pure: time is an argument, `now` in monotonic seconds. Costs are known only afterwards, so the current group may
+    overdraw a budget, which then refuses further ones until it recovers. This is no punishment: refused groups are only
+    skipped.
     """
 
     def __init__(self) -> None:
         self._links = _Buckets(LINK_SECONDS, _MOST_LINKS)
         self._identities = _Buckets(IDENTITY_SECONDS, _MOST_IDENTITIES)
         self._timed_out: OrderedDict[tuple[bytes, bytes], float] = OrderedDict()
-        """Author and task -> when it is forgotten."""
+        """Author and task -> when the entry expires."""
 
     def refuses(self, entry: Entry, now: float) -> Reason | None:
-        """Why this group is not looked at, or None: TIMED_OUT (such a one did), BUSY (its budget is used up)."""
+        """Why this group is skipped, or None: TIMED_OUT (a similar one did), BUSY (its budget is used up)."""
         if now < self._timed_out.get((entry.name.author, entry.name.task), -math.inf):
             return Reason.TIMED_OUT
         used_up = self._links.level(entry.path.link, now) <= 0 or self._identities.level(entry.name.author, now) <= 0
         return Reason.BUSY if used_up else None
 
     def spent(self, seconds: float, costs: Sequence[Cost], now: float) -> None:
-        """Share out what one call to the examiner took.
+        """Distribute the time of one call to the examiner.
 
-        Where groups timed out the time was theirs: who shares a call with them must not pay for it.
+        If groups timed out, the time was theirs: others in the same call must not pay for it.
         """
         payers = [cost for cost in costs if cost.timed_out] or list(costs)
         answers = sum(cost.answers for cost in payers)
@@ -347,7 +350,7 @@ class ExternalBudget:
 
 
 class _Buckets:
-    """A bucket of seconds for each key that was charged lately."""
+    """A bucket of seconds for each recently charged key."""
 
     def __init__(self, seconds: float, most: int) -> None:
         self._seconds = seconds
@@ -359,7 +362,7 @@ class _Buckets:
         return self._seconds if bucket is None else bucket.level(now)
 
     def charge(self, key: bytes, seconds: float, now: float) -> None:
-        """Take it, into debt if need be, but into no more debt than a minute pays back."""
+        """Charge it, into debt if necessary, but at most what a minute pays back."""
         bucket = self._buckets.pop(key, None) or Bucket(self._seconds, self._seconds / _MINUTE, now)
         self._buckets[key] = bucket
         bucket.take(min(seconds, bucket.level(now) + self._seconds), now, slack=math.inf)

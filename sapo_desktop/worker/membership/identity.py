@@ -1,7 +1,7 @@
-"""Who a process is to others: the identity that it uses, where that is kept, and the passphrase it was given.
+"""The identity that a process uses, where it is stored, and the passphrase for it.
 
-Everything that asks the keyring or a passphrase's file runs in a thread: the one may ask its user, the other takes a
-second. What peers are told of an identity is not known here, nor who asks.
+Everything that asks the keyring or a protected file runs in a thread: the keyring may ask its user, and the file takes
+a second. What peers see of an identity, and who asks for it, is not known here.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from sapo_desktop.system.folders import DataFolder, write_private
 
 INSTANCE_BYTES = 16
 PASSPHRASE = "SAPO_PASSPHRASE"
-"""Environment variable that opens a protected identity where nobody is there to type it."""
+"""Environment variable that opens a protected identity if nobody can type the passphrase."""
 
 
 class OwnIdentity:
     """The identity of one data folder, and the admission key that was founded in it, while a process runs.
 
     Args:
-        for_session: called where the identity could be kept nowhere, once it was made.
+        for_session: called after an identity was created that cannot be stored.
     """
 
     def __init__(self, folder: DataFolder, for_session: Callable[[], None]) -> None:
@@ -33,14 +33,14 @@ class OwnIdentity:
         self._for_session = for_session
         self._making = asyncio.Lock()
         self.used: identity.Identity | None = None
-        """The identity in use; None before it was first needed."""
-        # Out of the environment at once: the hosts must not inherit it.
+        """The identity in use; None before it is first needed."""
+        # Removed from the environment at once: the hosts must not inherit it.
         self.passphrase = os.environ.pop(PASSPHRASE, None)
-        """What opens this folder's secrets, where this process was given it."""
+        """Opens this folder's secrets, if this process has it."""
 
     @property
     def is_closed(self) -> bool:
-        """Whether there is an identity that nobody has opened yet."""
+        """Whether there is an identity that is still locked."""
         return self.used is None and self.passphrase is None and self._keeper().needs_passphrase
 
     async def can_be_kept(self) -> bool:
@@ -49,28 +49,28 @@ class OwnIdentity:
 
     @staticmethod
     async def has_keyring() -> bool:
-        """Whether this computer has a keyring that keeps secrets. Raises KeyringClosed."""
+        """Whether this computer has a keyring that encrypts secrets. Raises KeyringClosed."""
         return await asyncio.to_thread(identity.usable_keyring) is not None
 
     @property
     def rotation(self) -> bytes:
-        """What ties the kept identity to the one before; empty where nothing does."""
+        """The proof of the identity that the stored one replaced; empty if there is none."""
         return read_bytes(self._folder.rotation) if self._folder.rotation.is_file() else b""
 
     @property
     def instance(self) -> bytes:
-        """The random number that stands beside the key in what is published, once another identity was taken; empty
-        before: the data folder's first one holds (Counters)."""
+        """The random number that is published with the key since another identity was taken; empty before: then the
+        data folder's first one applies (Counters)."""
         drawn = read_bytes(self._folder.instance) if self._folder.instance.is_file() else b""
         return drawn if len(drawn) == INSTANCE_BYTES else b""
 
     def renew_instance(self) -> None:
-        """Draw another one, which the next identity begins with: else this number would tie it to the one before."""
+        """Draw another one for the next identity; otherwise this number would connect it to the previous one."""
         write_private(self._folder.instance, secrets.token_bytes(INSTANCE_BYTES))
 
     async def identify(self, passphrase: str | None = None) -> identity.Identity:
-        """The identity in use, else the kept one, else a new one: in the keyring, else behind the passphrase, else
-        for this session. Raises IdentityError where it stays closed."""
+        """The identity in use, else the stored one, else a new one: in the keyring, else protected by the
+        passphrase, else for this session. Raises IdentityError if it stays locked."""
         async with self._making:
             if self.used is None:
                 self.used = await asyncio.to_thread(_load_or_create, self._keeper(), passphrase or self.passphrase)
@@ -80,17 +80,17 @@ class OwnIdentity:
             return self.used
 
     async def known(self, passphrase: str | None = None) -> identity.Identity | None:
-        """The identity in use, else the kept one; None where there is none yet. Raises IdentityError."""
+        """The identity in use, else the stored one; None if there is none yet. Raises IdentityError."""
         return self.used or await asyncio.to_thread(self._keeper().load, passphrase or self.passphrase)
 
     async def unlock(self, passphrase: str) -> identity.Identity | None:
-        """Open the kept identity, and remember its passphrase; None where there is none yet. Raises IdentityError."""
+        """Unlock the stored identity, and remember its passphrase; None if there is none yet. Raises IdentityError."""
         opened = await asyncio.to_thread(self._keeper().load, passphrase)
         self.passphrase = passphrase
         return opened
 
     async def keep(self, seed: bytes, passphrase: str | None, rotation: bytes = b"") -> identity.Identity:
-        """Keep this seed (32 bytes) in place of any before. `rotation`: what ties it to that one."""
+        """Store this seed (32 bytes) and replace any previous one. `rotation`: the proof of that one."""
         kept = await asyncio.to_thread(self._keeper().keep, seed, passphrase)
         if rotation:
             write_private(self._folder.rotation, rotation)
@@ -99,12 +99,12 @@ class OwnIdentity:
         return kept
 
     async def admission_key(self, passphrase: str | None, *, create: bool) -> identity.Identity:
-        """The admission key of the private swarm that was founded in this folder; with `create` made where there is
+        """The admission key of the private swarm that was founded in this folder; with `create`, created if there is
         none yet.
 
         Raises:
             UsageError: no swarm was founded here.
-            PassphraseNeeded: it is closed, or a new one could be kept nowhere.
+            PassphraseNeeded: it is locked, or a new one could not be stored.
         """
         keeper, given = self._keeper("admission key"), passphrase or self.passphrase
         found = await asyncio.to_thread(keeper.load, given)
@@ -125,7 +125,7 @@ class OwnIdentity:
         return await asyncio.to_thread(keeper.create, None if in_keyring else given)
 
     def _keeper(self, name: identity.Name = "identity") -> identity.Keeper:
-        """Where a secret key of this folder is kept."""
+        """The storage of a secret key of this folder."""
         return identity.keeper_in(self._folder, name)
 
 

@@ -1,10 +1,10 @@
 """Which question indices of the current slot are used up: a number must never stand for two answers.
 
 A group is published under (key, instance, slot, task, index), and peers keep the first body they see, so an index that
-is used twice is a lie told by accident. The counts are written before the questions are answered; they lie outside the
-checkpoints, since rolling back training does not roll back what the world has seen. Indices below 64 may be published,
-those from 64 on are for own training alone. A busy node uses up the first in minutes, so the last of them are left for
-a person's answers.
+is used twice would look like a lie. The counts are written before the questions are answered. They are outside the
+checkpoints, because rolling back training does not undo what was published. Indices below 64 may be published; those
+from 64 on are for own training only. A busy node uses up the first in minutes, so the last of them are reserved for a
+person's answers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.tasks.questions import FIRST_OWN_INDEX
 
 FIRST_PERSON_INDEX = 56
-"""From here to 63: eight questions of a task that a person may be asked in ten minutes."""
+"""From here to 63: eight questions of a task that a person may get in ten minutes."""
 _SLOTS_KEPT = 16
 
 
@@ -28,25 +28,25 @@ class _Slot(msgspec.Struct, kw_only=True):
     used: dict[str, int] = {}
     """Next unused index by task key."""
     posed: dict[str, int] = {}
-    """Questions posed to a person by task key."""
+    """Questions posed to a person, by task key."""
 
 
 class _Book(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     slots: dict[int, _Slot] = {}
     forgotten: int = -1
-    """The latest slot of which nothing is known any more."""
+    """The latest slot whose counts were dropped."""
 
 
 class IndexBook:
-    """The counts of one data folder, for the latest slots: the clock may be set back, or have run ahead.
-    `path`: None where they need not outlive the process."""
+    """The counts of one data folder for the latest slots, because the clock may be set back or have run ahead.
+    `path`: None if they need not outlive the process."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._book = _read(path) if path else _Book()
 
     def take(self, slot: int, tasks: Sequence[str]) -> list[int]:
-        """A fresh index for each entry of `tasks`, in order; of a forgotten slot none that may be published."""
+        """A new index for each entry of `tasks`, in order; for a dropped slot only unpublished ones."""
         first = FIRST_OWN_INDEX if slot <= self._book.forgotten else 0
         used = self._slot(slot).used
         indices = []
@@ -59,7 +59,7 @@ class IndexBook:
         return indices
 
     def take_for_person(self, slot: int, task: str) -> int | None:
-        """A fresh index for a question that a person is asked; None where all of this slot are used up."""
+        """A new index for a question to a person; None if all of this slot are used up."""
         if slot <= self._book.forgotten:
             return None
         posed = self._slot(slot).posed
@@ -70,7 +70,7 @@ class IndexBook:
         return index
 
     def write(self) -> None:
-        """Put all that was counted on the disk. Raises HistoryUnavailable."""
+        """Write all counts to the disk. Raises HistoryUnavailable."""
         if self._path is None:
             return
         try:

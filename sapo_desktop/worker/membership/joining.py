@@ -1,7 +1,7 @@
-"""Makes a node a member of a swarm: its key, its links, and what comes and goes through them.
+"""Makes a node a member of a swarm: its key, its links, and the traffic over them.
 
-Put together from what is given: the settings, the catalogue, an examiner for external work and the engine's tokenizer.
-Left out: the round (learning/round.py uses the member), the identity's keeping (system/identity.py), the settings.
+Built from the settings, the catalogue, an examiner for external work and the engine's tokenizer. Left out: the round
+(learning/round.py uses the member), storing the identity (system/identity.py), the settings.
 """
 
 from __future__ import annotations
@@ -44,20 +44,19 @@ from sapo_desktop.worker.membership.member import Member
 from sapo_desktop.worker.membership.publishing import Membership
 
 LEAF_LINKS = 256
-"""Links of a node that is no relay, both ways together."""
+"""Links of a node that is no relay, both directions together."""
 PUBLIC_SWARM = digest(b"sapo/network/1", b"public")
-"""The network id of the open swarm (32 bytes)."""
+"""The network id of the public swarm (32 bytes)."""
 
 
 @dataclass(frozen=True)
 class Identified:
-    """Who joins what: all that a relay needs too.
+    """Which identity joins which swarm: everything that a relay needs, too.
 
-    `ids`: task id by local key, of every task in the catalogue; `previous`: the ids before the last change, which are
-    still accepted. `folder`: private, for certificate, index book and
-    what is remembered of peers. `book_secret`: 32 bytes that no peer knows. `members`: of a private swarm, with the
-    `admission` of this identity's key; None: the public swarm. `proxy`: as the setting
-    says it. `rotation`: what shows which key this one was, or nothing.
+    `ids`: task id by local key, of every task in the catalogue. `previous`: the ids before the last change, which are
+    still accepted. `folder`: private, for certificate, index book and memory of peers. `book_secret`: 32 bytes that no
+    peer knows. `members`: of a private swarm, with the `admission` of this identity's key; None: the public swarm.
+    `proxy`: as in the setting. `rotation`: the proof of the previous key, or empty.
     """
 
     seed: bytes
@@ -79,20 +78,20 @@ class Identified:
 
     @property
     def known_tasks(self) -> dict[TaskKey, bytes]:
-        """The ids that peers are told and take groups under; in the public swarm none of an own task."""
+        """The ids that peers get and under which groups are accepted; in the public swarm none of an own task."""
         own = frozenset() if self.members else self.catalogue.own
         return {task: identity for task, identity in self.ids.items() if family_of(task) not in own}
 
     @property
     def memory(self) -> Path:
-        """Where what is known of peers lies: a file for each swarm, so that nobody is dialled in another one's name."""
+        """The file with what is known of peers: one per swarm, so that nobody is dialled for another swarm."""
         name = f"peers-{self.network.hex()[:16]}.json" if self.members else "peers.json"
         return self.folder / name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Joining(Identified):
-    """What else a node brings along. `yardstick`: see Intake."""
+    """What a node needs in addition. `yardstick`: see Intake."""
 
     yardstick: Callable[[], Yardstick]
     instance: bytes = bytes(16)
@@ -101,7 +100,7 @@ class Joining(Identified):
 
 @dataclass(frozen=True)
 class Linked:
-    """The sockets of a node or relay, with what keeps and finds links."""
+    """The sockets of a node or relay, and the parts that keep and find links."""
 
     network: Network
     links: Links
@@ -111,10 +110,10 @@ class Linked:
     admission: bytes = b""
 
     async def listen(self, host: str, port: int, tls: tuple[Path, Path] | None) -> Address:
-        """Take links too; over TLS with the certificate and key of these files. Returns the address to be dialled.
+        """Accept links as well; over TLS with the certificate and key of these files. Returns the address for others.
 
         Raises:
-            OSError: the port cannot be had.
+            OSError: the port is not available.
             UsageError: the files cannot be used.
         """
         context, certificate = (None, NO_TLS) if tls is None else server_context(*tls)
@@ -122,7 +121,7 @@ class Linked:
         return Address(host, found, tls=context is not None, key=self.signer.key)
 
     def tell_claims(self, about: claims.About, at: Now) -> None:
-        """Tell peers what this one says of itself, and each how often its groups were used or handed on."""
+        """Send peers this node's statistics, and each how often its groups were used or forwarded."""
         exchange = self.network.exchange
         claims.tell(exchange.links, exchange, self.signer, self.network_id, self.admission, about, at)
 
@@ -147,9 +146,9 @@ def link_up(
     share: float = SHARE,
     relays: bool = False,
 ) -> Linked:
-    """Sockets, pool and address book of an identity, linked to nobody yet. Called where an event loop runs. `share`:
-    seconds of work for peers in each second. `relays`: it draws nothing, and tells its peers to send less where they
-    send more than it can take."""
+    """Sockets, pool and address book of an identity, without links yet. Call it inside an event loop. `share`:
+    seconds of work for peers per second. `relays`: it draws nothing, and slows peers down that send more than it can
+    handle."""
     signer = Signer(identified.seed)
     tasks = identified.known_tasks.values()
     catalogues = Catalogues(tasks, identified.previous.values())
@@ -166,7 +165,7 @@ def link_up(
         members=identified.members,
     )
     memory = Memory.read(identified.memory)
-    # Draws and tickets must not be foreseen by those who fill the pool.
+    # Peers that fill the pool must not predict draws and tickets.
     exchange = Exchange(
         signer.key,
         identified.network,
@@ -202,7 +201,7 @@ def link_up(
 
 
 def join(joining: Joining, own: Examiner, external: Examiner, encoder: Engine) -> Joined:
-    """Become a member; nobody is linked to yet. `own` sets our questions, `external` works on what others sent."""
+    """Become a member, without links yet. `own` makes our questions, `external` handles what others sent."""
     linked = link_up(joining)
     exchange = linked.network.exchange
     intake = Intake(
@@ -229,15 +228,16 @@ def join(joining: Joining, own: Examiner, external: Examiner, encoder: Engine) -
 
 
 def _keys(identified: Identified) -> dict[bytes, TaskKey]:
-    """Local keys by task id; by those of the catalogue before too, where the task is still there. What the library
-    makes of it otherwise now shows by the question's hash."""
+    """Local keys by task id, including the previous catalogue's ids if the task still exists. If the library now
+    makes different questions, their hash shows it."""
     tasks = identified.known_tasks
     before = {identity: task for task, identity in identified.previous.items() if task in tasks}
     return before | {identity: task for task, identity in tasks.items()}
 
 
 def group_check(catalogue: Catalogue, keys: Mapping[bytes, TaskKey]) -> Callable[[GroupBody], None]:
-    """What our catalogue says about a group before it enters the pool: Refused UNKNOWN_TASK, UNUSED_TASK, BAD_TEXT."""
+    """The check of a group against our catalogue before it enters the pool: Refused UNKNOWN_TASK, UNUSED_TASK,
+    BAD_TEXT."""
 
     found = {identity: (task, *catalogue.find(task)) for identity, task in keys.items()}
 

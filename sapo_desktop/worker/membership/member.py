@@ -1,9 +1,8 @@
-"""This node as a member of the swarm, as a round sees it: questions that may be shared, sharing, drawing, the reward.
+"""This node as a member of the swarm, as a round sees it: shareable questions, sharing, drawing, the reward.
 
-Nothing here waits for a peer: what is shared goes out when links take it, what is drawn is what lies in the pool, and
-a round that finds nothing there trains on its own groups.
-
-The share that peers solve is computed once a round, in a thread: the bootstrap takes seconds with many peers.
+Nothing here waits for a peer: shared groups are sent when links accept them, draws use what is in the pool, and a round
+that finds nothing there trains on its own groups. The share that peers solve is computed once per round, in a thread:
+the bootstrap takes seconds with many peers.
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ from sapo_desktop.worker.membership.publishing import Membership, group_body, is
 _SEED = 1
 """Of the bootstrap."""
 _DRAWS = 6
-"""Draws for one round: what is drawn may turn out unfit, or have nothing to teach."""
+"""Draws for one round: drawn groups may be unfit, or have nothing to teach."""
 _MOST_DRAWN = 4
-"""Groups marked in one round for each one that it wants: half of the stock that is asked for, some seconds' work."""
+"""Groups scored in one round for each one that it wants: half of the requested stock, a few seconds of work."""
 LAN_SHARE = 0.5
-"""Of the groups that a round draws, what may have come over the local network while there are other links."""
+"""Maximum share of a round's draw from the local network if there are other links."""
 _WINDOW = 512
-"""Drawn groups that the shares of sources are taken over."""
+"""Number of drawn groups over which the shares of sources are computed."""
 _STOCK = 8
 """Groups wanted in the pool for each one that a round draws."""
 
 
 def _whatever(group: Group) -> bool:
-    """Takes every group that is fit."""
+    """Accepts every fit group."""
     return True
 
 
@@ -56,22 +55,22 @@ class Counts:
 
     published: int = 0
     drawn: int = 0
-    """Out of the pool, fit or not."""
+    """From the pool, fit or not."""
     taken: int = 0
     """Of those, fit for training."""
 
 
 Keep = Callable[[Callable[[], None]], Awaitable[None]]
-"""Has work done that writes a file, and returns once it is written."""
+"""Runs work that writes a file, and returns once it is written."""
 
 
 async def keep_now(work: Callable[[], None]) -> None:
-    """A `Keep` that waits for no disk."""
+    """A `Keep` that runs at once."""
     work()
 
 
 class Outlet(Protocol):
-    """Where groups go out: swarm/sockets/network.py, or the lab's room without sockets."""
+    """Where groups are sent: swarm/sockets/network.py, or the lab's room without sockets."""
 
     exchange: Exchange
 
@@ -79,8 +78,7 @@ class Outlet(Protocol):
 
 
 class Member:
-    """The swarm's side of every round of one node. `clock`, `rng`: others than this computer's, where rounds are to be
-    repeated."""
+    """The swarm's side of every round of one node. `clock`, `rng`: replaced if rounds must be repeatable."""
 
     def __init__(
         self,
@@ -103,15 +101,15 @@ class Member:
         self._meter = RewardMeter()
         self._rng = rng or random.SystemRandom()
         self.sharing = False
-        """Whether the owner of this node consented to publishing its answers."""
+        """Whether this node's owner consented to publishing its answers."""
         self._has_left = False
         self.counts = Counts()
         self.shared: Callable[[int], None] = _nobody_counts
-        """Told how many answers were published."""
+        """Called with the number of published answers."""
         self.keep: Keep = keep_now
-        """Writes the book."""
+        """Writes the index book."""
         self._sources: deque[bytes] = deque(maxlen=_WINDOW)
-        """Which source each of the last drawn groups came from."""
+        """The source of each of the last drawn groups."""
         self.one_source = False
         """Whether the last draw came by the only link there is."""
 
@@ -128,11 +126,11 @@ class Member:
         return questions
 
     async def question_for_person(self, task: TaskKey, keep: Keep) -> Question:
-        """A training question that a person may answer and this node then publish; its index is used up now, which
-        `keep` writes down.
+        """A training question that a person may answer and this node then publish; its index is used up now, and `keep`
+        writes that down.
 
         Raises:
-            TaskError: the indices that are left for a person are used up.
+            TaskError: the indices reserved for a person are used up.
         """
         slot = self._outlet.exchange.clock.slot(self._now().unix)
 
@@ -156,8 +154,8 @@ class Member:
         return (question.slot + 2) * limits.SLOT_SECONDS - (self._now().unix + clock.offset)
 
     async def share(self, groups: Sequence[Group]) -> int:
-        """Publish the groups that may travel, in random order: what has no room later was not chosen by its mark.
-        Returns how many; none where consent lacks, or this node has left."""
+        """Publish the groups that may be shared, in random order, so that scores do not decide which ones still fit.
+        Returns how many; 0 without consent, or if this node has left."""
         shuffled = list(groups)
         self._rng.shuffle(shuffled)
         going = [group for group in shuffled if self._may_share() and may_travel(group, self._catalogue)]
@@ -170,7 +168,7 @@ class Member:
     async def draw(
         self, groups: int, answers: int, *, strict: bool, teaches: Callable[[Group], bool] = _whatever
     ) -> list[External]:
-        """Up to `groups` groups of others that teach, made again and marked by us, one of an author at a time."""
+        """Draw up to `groups` groups of others that teach, recreated and scored by us, one per author at a time."""
         drawn: list[External] = []
         looked_at = 0
         for _ in range(_DRAWS):
@@ -178,8 +176,8 @@ class Member:
             if missing <= 0 or self._has_left:
                 break
             most_lan = max(1, int(groups * LAN_SHARE)) - sum(external.entry.path.lan for external in drawn)
-            # A link is held to its share of what teaches: else one whose groups all do would get the places of the
-            # others' that do not.
+            # A link's share is limited among groups that teach; otherwise a link whose groups all do would get the
+            # places of the others'.
             before = [external.entry for external in drawn]
             entries, self.one_source = self._outlet.exchange.draw(
                 missing, self._now(), most_lan=most_lan, before=before
@@ -202,15 +200,15 @@ class Member:
         return drawn
 
     def _is_gone(self) -> bool:
-        """Asked anew after every wait."""
+        """Checked again after every wait."""
         return self._has_left
 
     def _may_share(self) -> bool:
-        """This too."""
+        """Checked again after every wait, too."""
         return self.sharing and not self._has_left
 
     def leave(self) -> None:
-        """A round in hand ends without the swarm: from now on nothing is shared and nothing drawn."""
+        """The current round ends without the swarm: from now on nothing is shared or drawn."""
         self._has_left = True
 
     def want(self, tasks: Sequence[TaskKey], groups: int) -> None:
@@ -221,15 +219,15 @@ class Member:
 
     async def measured(self, tasks: Sequence[TaskKey]) -> SwarmReward | None:
         """The share of these tasks that peers solve, with its interval and count."""
-        heard = self._meter.heard(set(tasks))  # a copy: marks come in meanwhile
+        heard = self._meter.heard(set(tasks))  # a copy, because scores arrive meanwhile
         return await asyncio.to_thread(heard.estimate, self._now().monotonic, _SEED)
 
     def draw_shares(self) -> Mapping[bytes, float]:
-        """Of the groups that were drawn lately, what share came from each source (Link.source)."""
+        """The share of each source (Link.source) in the recently drawn groups."""
         return {source: count / len(self._sources) for source, count in Counter(self._sources).items()}
 
     def is_shared(self, task: TaskKey) -> bool:
-        """Whether groups of this task travel."""
+        """Whether groups of this task are shared."""
         return is_shared(task, self._catalogue)
 
     @property
@@ -247,7 +245,7 @@ class Member:
 
 
 def _nobody_counts(answers: int) -> None:
-    """Until somebody does."""
+    """Default callback: ignore the count."""
 
 
 def _now() -> Now:

@@ -1,6 +1,6 @@
-"""What a node does about private swarms: checks its own admission, founds a swarm, admits others, invites, joins.
+"""Private swarms on a node: checks its own admission, founds a swarm, admits others, invites, joins.
 
-Pure: settings and keys go in, settings to be changed and links come out. Keeping either is the caller's.
+Pure: settings and keys go in, changed settings and links come out. The caller stores both.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _HOW_TO_FOLLOW = sentence("Then: sapo-desktop peers join --nearby LINK")
 
 
 def members_of(swarm: str, admission: str, key: bytes, unix_time: float) -> Members | None:
-    """Who belongs to the swarm of these settings; None in the public one.
+    """The members of the swarm in these settings; None for the public one.
 
     Raises:
-        UsageError: the admission does not admit our own `key`, and what to do.
+        UsageError: the admission does not admit our own `key`, with advice.
     """
     if not swarm:
         return None
@@ -43,7 +43,7 @@ def members_of(swarm: str, admission: str, key: bytes, unix_time: float) -> Memb
 
 
 def how_to_be_admitted(key: bytes) -> Text:
-    """What a newcomer with this key tells whom."""
+    """How a newcomer with this key gets admitted."""
     return sentence(
         "Send your key, {key}, to the swarm's founder. The founder makes a link with `sapo-desktop "
         "peers admit KEY`. You follow it with `sapo-desktop peers join LINK` (a relay: `relay "
@@ -53,7 +53,7 @@ def how_to_be_admitted(key: bytes) -> Text:
 
 
 def founded(settings: Settings, admission_key: Signer, key: bytes) -> dict[str, str]:
-    """The settings of a node with this key that is in the swarm that it founded."""
+    """The settings of a node with this key in the swarm that it founded."""
     swarm = admission_key.key.hex()
     same = settings.swarm == swarm
     kept, invited = (settings.peers, settings.invited) if same else ("", "")
@@ -61,11 +61,10 @@ def founded(settings: Settings, admission_key: Signer, key: bytes) -> dict[str, 
 
 
 def admission_link(settings: Settings, admission_key: Signer, own: bytes, member: str, days: int, now: float) -> Invite:
-    """An invite for just the `member` (64 hex digits), for so many days (0: without end). `own`: our key; `now`: Unix
-    time.
+    """An invite for only the `member` (64 hex digits), for so many days (0: no end). `own`: our key; `now`: Unix time.
 
     Raises:
-        UsageError: that is no key, we are not in the swarm of this admission key, or nobody could be dialled.
+        UsageError: that is not a key, we are not in the swarm of this admission key, or there is no address to dial.
     """
     try:
         key = bytes.fromhex(member)
@@ -83,10 +82,10 @@ def admission_link(settings: Settings, admission_key: Signer, own: bytes, member
 
 
 def invite(settings: Settings, own: bytes) -> Invite:
-    """The way to the swarm that this node is in, for whoever is admitted there. `own`: our key.
+    """The link to this node's swarm, for admitted members. `own`: our key.
 
     Raises:
-        UsageError: it is the public swarm, or nobody could be dialled.
+        UsageError: it is the public swarm, or there is no address to dial.
     """
     if not settings.swarm:
         raise UsageError(
@@ -106,7 +105,7 @@ def invite(settings: Settings, own: bytes) -> Invite:
 
 
 def own_address(settings: Settings, key: bytes) -> Address | None:
-    """Where others reach this node, as far as the settings tell: the announced address, else the one it listens at."""
+    """This node's address for others according to the settings: the announced one, else the one it listens at."""
     if settings.announce:
         return announced(settings.announce, key)
     host, _, port = settings.listen.strip().rpartition(":")
@@ -117,17 +116,17 @@ def own_address(settings: Settings, key: bytes) -> Address | None:
 
 
 def announced(address: str, key: bytes) -> Address:
-    """The address that is told to others: under our own key, which a record must be for. Raises UsageError."""
+    """The announced address, which must have our own key. Raises UsageError."""
     return replace(Address.parse(address), key=key)
 
 
 def joined(settings: Settings, link: Invite, key: bytes, now: float, *, nearby: bool = False) -> dict[str, str]:
-    """The settings of a node with this key that follows the link. Addresses of another swarm are given up: they would
-    be dialled in vain, and told which swarm we are in. What the link names and nobody typed is from now on dialled only
-    on the public internet; `nearby`: but for what is plainly elsewhere, as a person agreed to that.
+    """The settings of a node with this key that follows the link. Addresses of another swarm are removed: they would be
+    dialled in vain, and learn our swarm. Addresses in the link that nobody typed are dialled only on the public
+    internet; `nearby`: except obviously local ones, to which a person agreed.
 
     Raises:
-        UsageError: the link admits another key, or no longer; an address in it cannot be read, or is one nearby.
+        UsageError: the link admits another key or has expired; an address in it is invalid, or a local one.
     """
     if link.nearby and not nearby:
         raise UsageError(joined_text([asks_first(link), _HOW_TO_FOLLOW]))

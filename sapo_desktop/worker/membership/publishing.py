@@ -1,6 +1,6 @@
-"""What of a group is published: who signs it in which swarm, whether it may travel, and the body that travels.
+"""What is published of a group: the signing identity, whether it may be shared, and the signed body.
 
-Nothing is sent here: member.py does that, and preview.py shows what it would be.
+Nothing is sent here: member.py sends, and preview.py shows an example.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from sapo_desktop.tasks.questions import SHARED_INDICES, question_seed
 
 @dataclass(frozen=True)
 class Membership:
-    """Who this node is in which swarm, and by what ids that swarm knows the tasks."""
+    """This node's identity in a swarm, and the ids by which that swarm knows the tasks."""
 
     signer: Signer
     network: bytes
     instance: bytes
-    """16 random bytes of the data folder, others for each identity that it had."""
+    """16 random bytes of the data folder, different for each identity that it had."""
     ids: Mapping[TaskKey, bytes]
     label: str = ""
     admission: bytes = b""
-    """What shows others that we belong to a private swarm."""
+    """The proof that we belong to a private swarm."""
     previous: Mapping[TaskKey, bytes] = field(default_factory=dict)
-    """The ids before the last change of the catalogue: others may still use them."""
+    """The ids before the catalogue's last change, which others may still use."""
 
 
 def is_shared(task: TaskKey, catalogue: Catalogue) -> bool:
-    """Whether groups of this task travel."""
+    """Whether groups of this task are shared."""
     return catalogue.find(task)[1].shared
 
 
 def shared_place(me: Membership, task: TaskKey, slot: int, index: int) -> Place:
-    """Where the question of this task, slot and index comes from, so that others can ask it too."""
+    """The origin of the question of this task, slot and index, with which others can recreate it."""
     seed = question_seed(network=me.network, key=me.signer.key, slot=slot, task=me.ids[task], index=index)
     return Place(seed, slot, index)
 
@@ -61,7 +61,7 @@ def may_travel(group: Group, catalogue: Catalogue) -> bool:
 
 
 def group_body(me: Membership, group: Group) -> GroupBody:
-    """What is signed and published of a group."""
+    """The signed and published content of a group."""
     question = group.question
     assert question.index is not None
     return GroupBody(

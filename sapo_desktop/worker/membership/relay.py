@@ -1,8 +1,8 @@
 """The relay process: `python -m sapo_desktop.worker.membership.relay --data DIR --options JSON`.
 
-The same swarm code as in a node, with more room for links and nothing that computes: no model, and an examiner only
-until the tasks are compared. A relay keeps what authors publish to it and serves it to those who ask; it looks at
-signatures, sizes, slots and alphabets, never at whether an answer is right.
+The same swarm code as in a node, with more room for links and without computing: no model, and an examiner only until
+the tasks are compared. A relay stores what authors publish to it and serves it on request. It checks signatures, sizes,
+slots and characters, never whether an answer is right.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ log = logging.getLogger(__name__)
 SESSIONS = 2000
 _WATCH_SECONDS = 10.0
 SHARE = 0.8
-"""Of its one core, for messages: it does nothing else, but sockets, TLS and the clock need the rest."""
+"""Share of its one core for messages; sockets, TLS and the clock need the rest."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Relay until told to end; returns the exit code."""
+    """Relay until asked to quit; returns the exit code."""
     parser = argparse.ArgumentParser(prog="sapo_desktop.worker.membership.relay", description="A relay of the swarm.")
     parser.add_argument("--data", type=Path, required=True, help="the relay's data folder")
     parser.add_argument("--options", required=True, help="RelayOptions as JSON")
@@ -114,7 +114,7 @@ async def _work(data: Path, options: RelayOptions, started: bool) -> int:
 
 
 def _check(options: RelayOptions) -> None:
-    """Look at all that can be looked at before the tasks are compared, which takes a while. Raises UsageError."""
+    """Check everything that does not need the (slow) comparison of tasks. Raises UsageError."""
     for key in ("swarm", "admission"):
         settings_file.parse_value(key, getattr(options, key))
     host_and_port(options.listen)
@@ -129,25 +129,25 @@ def _check(options: RelayOptions) -> None:
 
 
 def _checked(folder: DataFolder, options: RelayOptions) -> int:
-    """Look at all that a start would need, but for the tasks; nothing is changed. Raises SapoError."""
+    """Check everything that a start needs, except the tasks; changes nothing. Raises SapoError."""
     _check(options)
     if options.metrics:
         metrics_class()
     if folder.root.is_dir() and OwnIdentity(folder, lambda: None).is_closed:
         raise PassphraseNeeded("The relay's key is in a file with a passphrase: set {variable}.", variable=PASSPHRASE)
-    if holder(folder) is None:  # else a relay that runs on this folder has the ports
+    if holder(folder) is None:  # otherwise a relay that runs on this folder has the ports
         for where in filter(None, (options.listen, options.metrics)):
             check_port(where)
     return 0
 
 
 def _tls(options: RelayOptions) -> tuple[Path, Path]:
-    """The files of certificate and key."""
+    """The certificate and key files."""
     return Path(options.cert), Path(options.key)
 
 
 class Relay:
-    """The parts of one relay and their order of beginning and ending. `started`: somebody holds our standard input
+    """The parts of one relay, and their order of starting and ending. `started`: a starter holds our standard input
     until it has attached (control/parent.py)."""
 
     def __init__(self, folder: DataFolder, options: RelayOptions, *, started: bool) -> None:
@@ -158,7 +158,7 @@ class Relay:
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
         self._quit = asyncio.Event()
         self._found = False
-        """Whether a client has come."""
+        """Whether a client has attached."""
         self._started = time.monotonic()
         self._info = SwarmInfo(state="joining", reason=sentence("Starting"))
         self._linked: Linked | None = None
@@ -166,15 +166,15 @@ class Relay:
         self._address = ""
         self._backbone: Backbone | None = None
         self._banned: frozenset[bytes] = frozenset()
-        """Whom our own list bans."""
+        """The keys on our own list."""
         self._manager = ServiceManager()
         self._notices: frozenset[str] = frozenset()
-        """What was said of the links last."""
+        """The last reported remarks on links."""
 
     async def run(self, held: FolderLock) -> int:
         """Compare tasks, listen, relay, say goodbye. Returns the exit code."""
         for name in (signal.SIGTERM, signal.SIGINT):
-            with contextlib.suppress(NotImplementedError):  # Windows
+            with contextlib.suppress(NotImplementedError):  # on Windows
                 asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
         if os.name != "nt":
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reload)
@@ -237,7 +237,7 @@ class Relay:
             tls = _tls(options) if options.cert else None
             address = await listen_at(linked, options.listen, tls, self._folder.control)
             self._address, self._linked = str(address), linked
-            # An invite names what a newcomer finds, this relay itself among them.
+            # An invite contains what a newcomer dials, including this relay.
             peers, invited = (
                 [one for one in addresses(text) if one.key != linked.signer.key]
                 for text in (options.peers, options.invited)
@@ -261,7 +261,7 @@ class Relay:
             await linked.close()
 
     async def _drain(self) -> None:
-        """Take no more links, and let other relays have what came last; the links are let go by `_relay`."""
+        """Accept no more links, and pass the last groups to other relays; `_relay` closes the links."""
         if self._linked is None:
             return
         self._linked.network.turn_away()
@@ -269,7 +269,7 @@ class Relay:
             await self._backbone.flush()
 
     def _reload(self) -> None:
-        """Follow the list of bans and the certificate as they are now; what cannot be used changes nothing."""
+        """Reload the list of bans and the certificate; unusable files change nothing."""
         if self._linked is None:
             return
         self._manager.reloading()
@@ -292,7 +292,7 @@ class Relay:
         self._say("info", sentence("Reloaded bans and certificate. Banned keys: {count}.", count=f"{len(banned):,}"))
 
     def _ban(self, linked: Linked) -> None:
-        """Ban whom our list names, and whom the relays name that are followed."""
+        """Ban the keys on our list and those of followed relays."""
         shared = self._backbone.bans if self._backbone is not None else None
         ban(linked, self._banned | (shared.followed if shared is not None else frozenset()))
 
@@ -302,7 +302,8 @@ class Relay:
         self._say("info", sentence("Other relays changed their bans. Banned keys: {count}.", count=f"{count:,}"))
 
     async def _task_ids(self) -> tuple[dict[TaskKey, bytes], dict[TaskKey, bytes]]:
-        """Ids of the catalogue, and those before its change; the examiner that compares ends before the first link."""
+        """Ids of the catalogue, and those before its change; the examiner that compares them ends before the first
+        link."""
         catalogue, folder = self._catalogue, self._folder
         for reason in catalogue.left_out.values():
             self._say("warning", reason)
@@ -321,7 +322,7 @@ class Relay:
         self._manager.starting(str(text))
 
     async def _watch(self) -> None:
-        """Tell the service manager that the loop turns, and say what a person should know of the links once."""
+        """Tell the service manager that the event loop runs, and report remarks on links once."""
         while True:
             await asyncio.sleep(min(_WATCH_SECONDS, self._manager.watchdog_seconds or _WATCH_SECONDS))
             info = self._status().swarm
@@ -395,7 +396,7 @@ class Relay:
 
         named = Settings(silo=False, listen=options.listen, peers=options.peers)
         checks = [*found, *await swarm_checks(named, info, dial)]
-        return Facts(values=facts, checks=checks if options.peers else checks[:-1])  # others come to a relay
+        return Facts(values=facts, checks=checks if options.peers else checks[:-1])  # others dial a relay
 
     def _status(self) -> RelayStatus:
         info = self._info
@@ -410,20 +411,20 @@ class Relay:
         )
 
     def _attached(self, client: object, owner: bool) -> None:
-        """A relay goes on whoever comes."""
+        """A relay does not depend on clients that attach."""
         self._found = True
 
     def _detached(self, client: object, owner: bool) -> None:
-        """And whoever leaves."""
+        """Nor on clients that leave."""
 
     def _let_go(self) -> None:
-        """Whoever started this relay has attached; or it died, or gave up, before that."""
+        """The starter of this relay has attached, or it died or gave up before that."""
         if not self._found:
             self._quit.set()
 
 
 def metrics_class() -> type[Metrics]:
-    """What shows figures. Raises UsageError: its library is missing."""
+    """The class that serves metrics. Raises UsageError if its library is missing."""
     try:
         from sapo_desktop.worker.relaying.metrics import Metrics
     except ImportError as error:

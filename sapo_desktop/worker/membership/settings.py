@@ -1,4 +1,4 @@
-"""What the settings say about the swarm, checked and taken apart."""
+"""The settings about the swarm, checked and parsed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _READ_WHEN_JOINING = (*("silo", "listen", "label", "swarm", "admission", "lan", 
 
 
 def check(settings: Settings) -> None:
-    """Refuse addresses and keys that cannot be read. Raises UsageError."""
+    """Check addresses and keys. Raises UsageError."""
     for address in addresses(settings.peers):
         if not address.tls and not address.is_loopback and not at_home(settings):
             raise UsageError(
@@ -31,8 +31,8 @@ def check(settings: Settings) -> None:
 
 
 def at_home(settings: Settings) -> bool:
-    """Whether loopback and home addresses that peers name are used like public ones: in a private swarm whose owner
-    has turned on the local network. In the public one a stranger could have this node dial its owner's printer."""
+    """Whether loopback and local addresses from peers are used like public ones: in a private swarm whose owner has
+    turned on the local network. In the public one, a stranger could make this node dial its owner's printer."""
     return settings.lan and bool(settings.swarm)
 
 
@@ -53,7 +53,7 @@ def keys_of(text: str) -> frozenset[bytes]:
 
 
 def host_and_port(where: str) -> tuple[str, int]:
-    """`0.0.0.0:8765` or `[::]:8765`, taken apart. Raises UsageError."""
+    """Parse `0.0.0.0:8765` or `[::]:8765`. Raises UsageError."""
     host, colon, port = where.strip().rpartition(":")
     if not colon or not host or not port.isdigit() or not 0 <= int(port) < 65536:
         raise UsageError(
@@ -63,8 +63,8 @@ def host_and_port(where: str) -> tuple[str, int]:
 
 
 def place_on_lan(listen: str, port: int) -> tuple[list[str], int | None]:
-    """Own IPv4 addresses where nodes of the local network are looked for, and the port at which this one takes links
-    at all of them; no port where it listens at none. `port`: the one it has, where `listen` leaves it to the system."""
+    """Own IPv4 addresses on local networks in which nodes are searched, and the port at which this one accepts links
+    at all of them; no port if it listens at none. `port`: the actual one, if `listen` leaves it to the system."""
     host = host_and_port(listen)[0] if listen else ""
     if host == "0.0.0.0":
         return home_addresses(), port
@@ -74,5 +74,5 @@ def place_on_lan(listen: str, port: int) -> tuple[list[str], int | None]:
 
 
 def rejoins(before: Settings | None, now: Settings) -> bool:
-    """Whether the change is one that a member cannot take over as it is."""
+    """Whether a member must join again for this change."""
     return before is None or any(getattr(before, key) != getattr(now, key) for key in _READ_WHEN_JOINING)

@@ -1,8 +1,7 @@
 """Whether and how this node is in the swarm: follows the settings, joins in the background, leaves at once.
 
-The swarm is never what training waits for. While the node joins, or where it cannot, rounds are played alone; what
-keeps it from joining is one sentence in the status. In silo there is no socket, no second examiner and no key in
-memory.
+Training never waits for the swarm. While the node joins, or if it cannot, rounds are played alone; the status has one
+sentence on what prevents it. In silo there is no socket, no second examiner and no key in memory.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ METERED = sentence(
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the swarm's side of a node is built on."""
+    """What the swarm's side of a node depends on."""
 
     folder: DataFolder
     catalogue: Catalogue
@@ -86,13 +85,13 @@ class Surroundings:
     encoder: Engine
     kept_ids: KeptIds
     instance: bytes
-    """Of the data folder; it holds until another identity is taken."""
+    """The data folder's first one, used until another identity is taken."""
     yardstick: Callable[[], Yardstick]
-    """How long this node's own answers are now; the longest external ones are measured by it."""
+    """The current lengths of this node's own answers, which limit external ones."""
     handed_over: Mapping[str, str] = field(default_factory=dict)
-    """What tells an examiner of own tasks (tasks/own/)."""
+    """Variables that pass own tasks to an examiner (tasks/own/)."""
     keep: Keep = keep_now
-    """Writes what must be on the disk before a round goes on."""
+    """Writes what must be on disk before a round continues."""
 
 
 class SwarmSide:
@@ -100,10 +99,10 @@ class SwarmSide:
 
     Args:
         entered: called with the member once rounds can use it, and with None when they no longer may.
-        publish: told when what there is to say of the swarm changes.
-        progress: the last round and its reward, for the claims that peers are shown.
-        lasting: told what was shared, and how much of it peers say they used.
-        identity: who this node is; None: whom the data folder says.
+        publish: called when the swarm's state changes.
+        progress: the last round and its reward, for the statistics that peers get.
+        lasting: counts what was shared, and how much of it peers say they used.
+        identity: this node's identity; None: the data folder's.
     """
 
     def __init__(
@@ -126,9 +125,9 @@ class SwarmSide:
         self._entered = entered
         self._settings: Settings | None = None
         self._barred = False
-        """Whether it keeps out although the settings say otherwise: the link is paid by volume."""
+        """Whether it stays out in spite of the settings, because the connection is metered."""
         self._upload = self._download = 0
-        """KB a second over all links, as the governor decided; 0: no limit."""
+        """KB per second over all links, as decided by the governor; 0: no limit."""
         self._membership: asyncio.Task[None] | None = None
         self._following = asyncio.Lock()
         self._joined: Joined | None = None
@@ -137,19 +136,19 @@ class SwarmSide:
         self.reason: Text = sentence("In silo: no network at all.")
         """Why there is no member."""
         self._external: Host | None = None
-        """The host that marks what peers answered."""
+        """The host that scores peers' answers."""
         self._said_used_twice = False
         self._lasting = lasting
 
     @property
     def instance(self) -> bytes:
-        """What tells this node's groups from those of another one that uses the same key."""
+        """Distinguishes this node's groups from those of another one with the same key."""
         return self.identity.instance or self._around.instance
 
-    # -- what is asked of it ---------------------------------------------------------------------------------
+    # -- requests ------------------------------------------------------------------------------------------
 
     async def follow(self, settings: Settings) -> None:
-        """Make what these settings say true: leave within a second, join in the background. They were checked."""
+        """Apply these (checked) settings: leave within a second, join in the background."""
         async with self._following:
             before, self._settings = self._settings, settings
             if settings.silo:
@@ -163,7 +162,7 @@ class SwarmSide:
                 self._apply(self._joined, settings)
 
     async def obey(self, decision: Decision) -> None:
-        """Keep out of the swarm, or no longer, and keep to these rates, all at once."""
+        """Stay out of the swarm or not, and follow these rates, at once."""
         changed, self._barred = self._barred is decision.network, not decision.network
         self._upload, self._download = decision.upload, decision.download
         if self._joined is not None:
@@ -172,12 +171,12 @@ class SwarmSide:
             await self.follow(self._settings)
 
     def dial_anew(self) -> None:
-        """The computer slept: have the links made again at once."""
+        """The computer slept: reconnect all links at once."""
         if self._joined is not None:
             self._joined.network.dial_anew()
 
     async def use(self, who: Identity | None) -> None:
-        """Be this identity from now on, where nothing else is said the kept one; a member leaves and joins again."""
+        """Use this identity from now on, by default the stored one; a member leaves and joins again."""
         async with self._following:
             settings, was_in = self._settings, self._membership is not None
             if was_in:
@@ -187,14 +186,14 @@ class SwarmSide:
             await self.follow(settings)
 
     async def close(self) -> None:
-        # Where it goes on under a new node, nobody is to be told of a silo that is none.
+        # If it continues under a new node, nobody must see a silo in between.
         joining = self._settings is not None and not self._settings.silo
         async with self._following:
             await self._leave("joining" if joining else "silo", sentence("Shutting down"))
 
     async def test(self, text: str) -> PeerAnswered:
-        """Dial an address once, one of an invite nowhere but on the public internet. Raises UsageError where nobody
-        answers, or takes no link."""
+        """Dial an address once; one from an invite only on the public internet. Raises UsageError if nobody answers,
+        or the peer accepts no link."""
         if self._joined is None or self._settings is None:
             raise UsageError(
                 "Only a node in the swarm can link to a peer. Leave silo, or wait until it has joined. {reason}",
@@ -213,29 +212,29 @@ class SwarmSide:
         return self._joined.network if self._joined else None
 
     def info(self) -> SwarmInfo:
-        """What there is to see, at once."""
+        """The current state to show."""
         joined = self._joined
         if joined is None:
             return SwarmInfo(state=self._state, reason=self.reason)
         kept = self.identity.used.where if self.identity.used else ""
         told, address = self._settings.announce if self._settings else "", self._address
-        if told and address:  # where it listens at all addresses, no other computer could dial that
+        if told and address:  # with a listener at all addresses, this one would be useless for other computers
             address = str(announced(told, joined.signer.key))
         return linked_info(joined, kept=kept, address=address, member=joined.member)
 
     @property
     def hosts(self) -> list[Host]:
-        """The processes behind it."""
+        """The processes of this part."""
         return [] if self._external is None else [self._external]
 
     def hosts_of_member(self) -> list[Host]:
-        """The same once it has joined: one that joins yet is not stopped halfway."""
+        """As `hosts`, once it has joined: a joining node is not stopped halfway."""
         return self.hosts if self.member else []
 
     # -- taking part -----------------------------------------------------------------------------------------
 
     async def _take_part(self, settings: Settings) -> None:
-        """Join, and look after the links until cancelled."""
+        """Join, and maintain the links until cancelled."""
         async with contextlib.AsyncExitStack() as stack:
             try:
                 joined = await self._enter(settings, stack)
@@ -272,7 +271,8 @@ class SwarmSide:
             self._failed_by_bug = ""
 
     async def _who(self) -> Identity:
-        """The identity. Where the keyring waits for its password this waits too, and says so. Raises IdentityError."""
+        """The identity. If the keyring waits for its password, this waits too, and reports that. Raises
+        IdentityError."""
         try:
             return await self.identity.identify()
         except KeyringClosed as error:
@@ -336,7 +336,7 @@ class SwarmSide:
         return joined
 
     def _heard(self, joined: Joined, link: Link, event: LinkEvent) -> None:
-        """What comes over links beside groups: the keeper of links knows what to do with it."""
+        """Events of links that are not about groups, for the keeper of links."""
         joined.links.heard(link, event)
         if isinstance(event, Stats) and link.claim is not None and self._lasting is not None:
             self._lasting.claimed(link.key.hex(), link.claim.used)
@@ -345,14 +345,14 @@ class SwarmSide:
             self._notify("warning", USED_TWICE)
 
     def _tell_claims(self, joined: Joined, at: Now) -> None:
-        """Only a node that shares says anything of itself, and of its rounds only once one has ended here."""
+        """Only a node that shares sends statistics, and those of its rounds only after one has ended here."""
         number, reward = self._progress()
         if not joined.member.sharing or self._settings is None or reward is None:
             return
         joined.tell_claims(claims.About(number, reward, self._settings.label), at)
 
     def _apply(self, joined: Joined, settings: Settings) -> None:
-        """What takes effect without joining anew."""
+        """Apply what needs no new join."""
         joined.member.sharing = settings.share
         self._keep_to_rates(joined.network)
         joined.links.keep(addresses(settings.peers), addresses(settings.invited))
@@ -386,7 +386,7 @@ class SwarmSide:
             await asyncio.sleep(_TELL_SECONDS)
 
     def _tell(self) -> None:
-        """Say how it stands, where that is not what was said last."""
+        """Report the state if it changed."""
         info = self.info()
         told = SwarmChanged(state=info.state, reason=info.reason, peers=len(info.links), parted=info.parted)
         if told != self._told:
@@ -395,7 +395,7 @@ class SwarmSide:
 
 
 def _why(error: Exception) -> Text:
-    """What it says, ending as a sentence does."""
+    """The state, as a complete sentence."""
     text = error.text if isinstance(error, SapoError) else str(error) or type(error).__name__
     words = text.template if isinstance(text, Sentence) else text
     return text if words.endswith((".", "!", "?", "}")) else f"{text}."

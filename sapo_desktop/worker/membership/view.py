@@ -1,5 +1,4 @@
-"""What a node or a relay shows of its links, as the control channel carries it, and what it says of its part in the
-swarm."""
+"""What a node or a relay shows about its links on the control channel, and about its part in the swarm."""
 
 from __future__ import annotations
 
@@ -35,9 +34,9 @@ ONE_SOURCE = sentence(
     "There is only one link, so a single peer decides which answers this node learns from. Add another peer."
 )
 _MOST, _FEWEST_DRAWN = 0.5, 16
-"""From this share on one source is named, once so many groups were drawn lately."""
+"""A source with this share is named, once so many groups were drawn recently."""
 ANYWHERE = ("0.0.0.0", "[::]")
-"""Where one listens at all addresses of a computer, none of which this is."""
+"""Addresses that mean "all addresses of this computer" and cannot be dialled."""
 SESSION_IDENTITY = sentence(
     "This computer has no keyring that stores secrets, so the identity is lost when this node "
     "stops. Set a passphrase to keep it.",
@@ -78,13 +77,13 @@ _PARTINGS = (
     ("handshake: too slow", sentence("the handshake took too long; this node will try again")),
     ("handshake: ", sentence("the two programs do not understand each other; update the older one")),
 )
-"""How a greeting ends that comes to nothing: the beginning of what the side that hangs up says, and what that means."""
+"""How failed greetings end: the beginning of the message of the side that hangs up, and its meaning."""
 _BLOCKED_HERE = sentence("this node blocks its key; unblock it, or remove its address")
 _NO_REASON = sentence("it closed the link without a known reason; this node will try again")
 
 
 def linked_info(linked: Linked, *, kept: str, address: str, member: Member | None) -> SwarmInfo:
-    """All there is to see of a swarm that was joined. `member`: None of a relay, which shares and draws nothing."""
+    """The state of a joined swarm. `member`: None for a relay, which shares and draws nothing."""
     exchange, network = linked.network.exchange, linked.network
     counts, shares = (member.counts, member.draw_shares()) if member else (Counts(), {})
     one_source = member is not None and member.one_source
@@ -121,7 +120,7 @@ def linked_info(linked: Linked, *, kept: str, address: str, member: Member | Non
 
 
 def link_info(link: Link, now: float, share: float = 0.0, waiting: int = 0) -> LinkInfo:
-    """One link as it is shown. `share`: of the groups drawn lately, those from its source. `waiting`: bytes of it."""
+    """One link as shown. `share`: its source's share of the recently drawn groups. `waiting`: its queued bytes."""
     latency = link.session.latency
     return LinkInfo(
         key=link.key.hex(),
@@ -143,13 +142,13 @@ def link_info(link: Link, now: float, share: float = 0.0, waiting: int = 0) -> L
 
 
 def warnings(links: Sequence[Link], shares: Mapping[bytes, float], *, one_source: bool, drawn: int) -> list[Text]:
-    """Sentences on sources that most of what was drawn came from."""
+    """Sentences about sources of most of what was drawn."""
     if one_source:
         return [ONE_SOURCE]
     if drawn < _FEWEST_DRAWN:
         return []
     keys = {link.source: link.key.hex()[:16] for link in links}
-    # By visits come groups of ever other peers.
+    # Visits bring groups of ever different peers.
     most = {source: share for source, share in shares.items() if share > _MOST and source != VISITS}
     return [_most_from(keys.get(source, ""), share) for source, share in most.items()]
 
@@ -172,7 +171,7 @@ def _claim(body: StatsBody) -> Claim:
 
 
 def notices(exchange: Exchange) -> list[Text]:
-    """What a person should know about links and identities, a sentence each."""
+    """Remarks about links and identities, a sentence each."""
     said: list[Text] = []
     if seen := same_key.seen_elsewhere(exchange.links):
         one = sentence("{warning} (1 peer reports this)", warning=USED_TWICE)
@@ -202,20 +201,20 @@ def notices(exchange: Exchange) -> list[Text]:
 
 
 def parting_words(reason: str) -> Text:
-    """Why a peer and this node parted before they were linked. `reason`: as it was said; a peer's own words are never
-    repeated: among this program's they would be taken for its advice."""
+    """Why a peer and this node parted before they were linked. `reason`: the message; a peer's own words are never
+    repeated, because they would look like this program's advice."""
     return next((words for begin, words in _PARTINGS if reason.startswith(begin)), _NO_REASON)
 
 
 def sent_away(partings: Mapping[Address, Closed], dialled: Collection[Address | None]) -> dict[str, Text]:
-    """Why peers that this node dials sent it away, by address, but for those `dialled` now."""
+    """Why peers that this node dials sent it away, by address, except those being `dialled` now."""
     return {
         str(address): takes_no_link(address, goodbye) for address, goodbye in partings.items() if address not in dialled
     }
 
 
 def takes_no_link(address: Address, goodbye: Closed) -> Text:
-    """What to say of a peer that answers, and of how its greeting ended."""
+    """The error for a peer that answers but accepts no link."""
     blocked_here = goodbye.reason.startswith("blocked") and not goodbye.by_peer
     why = _BLOCKED_HERE if blocked_here else parting_words(goodbye.reason)
     where = address.url.rstrip("/")
@@ -223,7 +222,7 @@ def takes_no_link(address: Address, goodbye: Closed) -> Text:
 
 
 def listening_at(address: str) -> Text:
-    """What a person tells others, so that they link to this node."""
+    """The address to give to others, so that they link to this node."""
     for host in ANYWHERE:
         if f"//{host}:" in address:
             return sentence(
@@ -265,7 +264,7 @@ def _reason(linked: Linked, member: Member | None, links: int, parted: Text) -> 
 
 
 def nobody(named: Collection[Address], *, lan: bool) -> Text:
-    """Why there is no link. `named`: addresses that links are kept to."""
+    """Why there is no link. `named`: addresses whose links are kept."""
     if named:
         first, *others = sorted(address.url.rstrip("/") for address in named)
         if others:

@@ -1,1 +1,1 @@
-"""What the operators of relays need beside a relay: the backbone between several, lists of bans, figures."""
+"""What operators of relays need in addition: the backbone between several relays, ban lists, metrics."""

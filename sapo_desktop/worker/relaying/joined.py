@@ -1,6 +1,6 @@
-"""Joins a relay to others over NATS, as its options say; and reads the list of keys that are banned.
+"""Connects a relay to others over NATS, as its options say, and reads the list of banned keys.
 
-Left out: what is given and taken (swarm/backbone/), and how it is carried (swarm/sockets/backbone.py).
+Left out: the exchange (swarm/backbone/), and its transport (swarm/sockets/backbone.py).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _MOST_CREDENTIALS, _MOST_BANS = 4096, 16 * 1024 * 1024
 INSTALL = "python3 installers/bootstrap.py setup relay"
-"""Of a clone: it installs both in the versions of the lock, checked by hash."""
+"""In a clone: installs both in the locked versions, checked by hash."""
 
 
 def check_backbone(options: RelayOptions) -> None:
-    """Raises UsageError: what is missing for the backbone of these options, or cannot be used."""
+    """Raise UsageError if something for the backbone of these options is missing or unusable."""
     if not options.backbone:
         return
     servers = nats_servers(options.backbone)
@@ -51,7 +51,7 @@ def check_backbone(options: RelayOptions) -> None:
 
 
 def join_backbone(options: RelayOptions, linked: Linked, banned: frozenset[bytes] = frozenset()) -> Backbone:
-    """The relay's connection, not begun yet. `banned`: what others hear, where there is a list.
+    """The relay's connection, not started yet. `banned`: published to others, if there is a list.
 
     Raises UsageError as `check_backbone` does.
     """
@@ -88,7 +88,7 @@ def join_backbone(options: RelayOptions, linked: Linked, banned: frozenset[bytes
 
 
 def read_credentials(path: str) -> Credentials | None:
-    """The seed of an nkey, `user:password`, or a token: the first line of the file; None without one."""
+    """The seed of an nkey, `user:password`, or a token: the first line of the file; None without a file."""
     from sapo_desktop.swarm.sockets.backbone import Credentials
     from sapo_desktop.swarm.sockets.nkey import UserKey
 
@@ -118,7 +118,7 @@ def _tls(authorities: str) -> ssl.SSLContext:
 
 
 def backbone_info(backbone: Backbone) -> BackboneInfo:
-    """As `status` shows it."""
+    """The backbone in the form of `status`."""
     federation = backbone.federation
     return BackboneInfo(
         state=backbone.state,
@@ -133,7 +133,7 @@ def backbone_info(backbone: Backbone) -> BackboneInfo:
 
 
 def backbone_check(state: str) -> Check:
-    """For `doctor`. `state`: of the connection to NATS."""
+    """The check for `doctor`. `state`: of the connection to NATS."""
     name = "backbone"
     if state == "connected":
         return Check(name, "good", "Connected to NATS.")
@@ -155,7 +155,7 @@ def backbone_check(state: str) -> Check:
 
 
 def read_bans(path: str) -> frozenset[bytes]:
-    """Keys of 64 hex digits, one a line; what follows a `#` is a remark; none without a file. Raises UsageError."""
+    """Keys of 64 hex digits, one per line, with comments after `#`; none without a file. Raises UsageError."""
     if not path:
         return frozenset()
     banned: set[bytes] = set()

@@ -1,9 +1,8 @@
-"""Figures of a relay for Prometheus, and its health, over HTTP.
+"""Metrics of a relay for Prometheus, and its health, over HTTP.
 
-Whoever asks is shown a picture that is a second old at most. The library's own server has a thread for everyone who
-connects, however slow, and the relay's descriptors for it: here a few have seconds to ask, and who asks at once is
-answered. Names and labels carry no key and no address. prometheus-client comes with the extra `relay` and is loaded
-with this module.
+A page is at most a second old. The library's own server uses a thread for every connection, however slow, and the
+relay's descriptors; here a few connections have seconds to ask, and prompt requests are answered. Names and labels
+contain no key or address. prometheus-client comes with the extra `relay` and is imported with this module.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 1.0
 MOST_ASKING = 16
-"""Connections at a time; for a further one that which waited longest is ended."""
+"""Concurrent connections; a further one ends the one that waited longest."""
 ASKING_SECONDS = 10.0
-"""From the first byte of a question to the last of its answer."""
+"""From the first byte of a request to the last of its answer."""
 _MOST_OF_A_REQUEST = 16 * 1024
 
 
 class _Last(Collector):
-    """The picture that is shown."""
+    """The cached page."""
 
     def __init__(self) -> None:
         self.picture: Sequence[Metric] = ()
@@ -49,18 +48,18 @@ class _Last(Collector):
 
 
 class Health(msgspec.Struct, frozen=True):
-    """What `/readyz` says."""
+    """The content of `/readyz`."""
 
     ready: bool
-    """Whether it takes links and nothing is bad."""
+    """Whether it accepts links and no check is bad."""
     checks: list[Check]
 
 
 class Metrics:
-    """The pages. `where`: HOST:PORT, or a PORT of the loopback address. `health`: as it is now.
+    """The pages. `where`: HOST:PORT, or a PORT of the loopback address. `health`: returns the current state.
 
     Raises:
-        UsageError: there is no listening there.
+        UsageError: listening there is impossible.
     """
 
     def __init__(self, where: str, health: Callable[[], Health]) -> None:
@@ -71,7 +70,7 @@ class Metrics:
         self._registry.register(self._last)
         ProcessCollector(registry=self._registry)
         self._asking: dict[asyncio.StreamWriter, asyncio.Task[None]] = {}
-        """The oldest first."""
+        """Oldest first."""
         try:
             self._socket = _listening(host, port)
         except OSError as error:
@@ -82,13 +81,13 @@ class Metrics:
         )
 
     async def run(self, linked: Linked, backbone: Backbone | None) -> None:
-        """Show what there is until cancelled."""
+        """Serve until cancelled."""
         while True:
             self._last.picture = picture(linked, backbone)
             await asyncio.sleep(LOOK_SECONDS)
 
     async def close(self) -> None:
-        """End what listens and whoever is being answered."""
+        """Close the listener and all connections."""
         with contextlib.suppress(OSError):  # it never listened
             (await self._serving).close()
         answering = list(self._asking.values())
@@ -117,7 +116,7 @@ class Metrics:
             writer.transport.abort()
 
     def _page(self, request: bytes) -> bytes:
-        """The whole answer to a request."""
+        """The complete answer to a request."""
         method, _, rest = request.partition(b" ")
         if method not in (b"GET", b"HEAD"):
             return b"HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD\r\nContent-Length: 0\r\n\r\n"
@@ -130,7 +129,7 @@ class Metrics:
         match path:
             case b"/" | b"/metrics":
                 return "200 OK", CONTENT_TYPE_LATEST, generate_latest(self._registry)
-            case b"/healthz":  # that this is answered shows that the relay's loop turns
+            case b"/healthz":  # an answer shows that the relay's event loop runs
                 return "200 OK", "text/plain", b"ok\n"
             case b"/readyz":
                 health = self._health()
@@ -140,7 +139,7 @@ class Metrics:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket there; at `::` for both versions of IP, where the system can. Raises OSError."""
+    """A listening socket; at `::` for both versions of IP, if the system can. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, _, _, _, address = found[0]
     both = host == "::" and socket.has_dualstack_ipv6()
@@ -148,7 +147,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def picture(linked: Linked, backbone: Backbone | None) -> list[Metric]:
-    """All figures as they are now."""
+    """All current metrics."""
     exchange = linked.network.exchange
     opened = [link for link in exchange.links if link.session.is_open]
     dialled = sum(link.dialled is not None for link in opened)

@@ -1,4 +1,4 @@
-"""What a relay reports to the service manager that started it (sd_notify of systemd); elsewhere nothing is said."""
+"""Reports of a relay to the service manager that started it (sd_notify of systemd); elsewhere they do nothing."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ import socket
 import time
 
 _ENOUGH_TO_START = 120
-"""Seconds that each report of a slow start asks for."""
+"""Seconds that each report of a slow start requests."""
 
 
 class ServiceManager:
-    """Speaks to the socket in NOTIFY_SOCKET, which is taken out of the environment: no host process may use it."""
+    """Writes to the socket in NOTIFY_SOCKET, which is removed from the environment: no host process may use it."""
 
     def __init__(self) -> None:
         self._path = os.environ.pop("NOTIFY_SOCKET", "")
         watchdog = os.environ.pop("WATCHDOG_USEC", "")
         self.watchdog_seconds = int(watchdog) / 2e6 if watchdog.isdecimal() and int(watchdog) else None
-        """How often `alive` is to be called; None: nobody waits for it."""
+        """How often to call `alive`; None: not needed."""
 
     def starting(self, status: str) -> None:
-        """It takes longer, and what it does."""
+        """The start takes longer, with the current step."""
         self._tell(f"STATUS={status}", f"EXTEND_TIMEOUT_USEC={_ENOUGH_TO_START * 1_000_000}")
 
     def ready(self, status: str) -> None:
-        """Links are taken; also after `reloading`."""
+        """Links are accepted; also after `reloading`."""
         self._tell("READY=1", f"STATUS={status}")
 
     def alive(self, status: str) -> None:
-        """Its event loop still turns."""
+        """The event loop runs."""
         self._tell("WATCHDOG=1", f"STATUS={status}")
 
     def reloading(self) -> None:
-        """Bans and certificate are read again."""
+        """Bans and certificate are being reloaded."""
         self._tell("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
     def stopping(self) -> None:
-        """It says goodbye to its links."""
+        """The relay is saying goodbye to its links."""
         self._tell("STOPPING=1")
 
     def _tell(self, *lines: str) -> None:
@@ -48,4 +48,4 @@ class ServiceManager:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
                 line.sendto(text.encode(), address)
         except OSError:
-            self._path = ""  # a manager that is gone
+            self._path = ""  # the manager is gone

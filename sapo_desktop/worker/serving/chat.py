@@ -1,6 +1,6 @@
-"""OpenAI's chat completions: what a request may say, and what is replied.
+"""OpenAI's chat completions: what a request may contain, and the replies.
 
-What would change the answer and cannot be done is refused: tools, several answers, log-probabilities, JSON mode,
+Refused is what would change the answer and is not supported: tools, several answers, log-probabilities, JSON mode,
 pictures. Other fields (top_p, penalties, user, ...) are ignored, as every such server does.
 """
 
@@ -19,10 +19,10 @@ from sapo_desktop.worker.control.messages.asking import MOST_TURNS
 from sapo_desktop.worker.serving.http import ErrorInfo, Rejected
 
 SHORTEST_LIMIT = 512
-"""Tokens of an answer where the request names no limit, unless training allows more."""
+"""Default limit of tokens in an answer, unless training allows more."""
 MOST_TOKENS = 8192
 LONGEST_SYSTEM = 20_000
-"""Characters: a template is rendered with it."""
+"""Characters, because a template is rendered with it."""
 _MOST_MESSAGES = 4 * MOST_TURNS
 _SEEDS = 2**31
 _WHERE = re.compile(r" - at `\$\.?(.*?)`$")
@@ -63,7 +63,7 @@ StopText = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class ChatRequest(msgspec.Struct, frozen=True):
-    """The fields that are heeded, or refused."""
+    """The fields that are used or refused."""
 
     model: str
     messages: Annotated[list[Message], Meta(min_length=1, max_length=_MOST_MESSAGES)]
@@ -88,19 +88,19 @@ class Asked(NamedTuple):
     question: str
     turns: list[Exchange]
     system: str | None
-    """None: none is given."""
+    """None: there is none."""
     sampling: Sampling
-    """With 0 as `max_tokens` where the request names no limit."""
+    """`max_tokens` is 0 if the request has no limit."""
     streamed: bool
     with_usage: bool
     """Whether a stream ends with the count of tokens."""
 
 
 def read(body: bytes, seed: int) -> Asked:
-    """A request from its bytes. `seed`: where it names none.
+    """Parse a request. `seed`: used if it has none.
 
     Raises:
-        Rejected: it cannot be read, or asks for what cannot be done here.
+        Rejected: it is invalid, or asks for something unsupported.
     """
     try:
         request = msgspec.json.decode(body, type=ChatRequest)
@@ -140,7 +140,7 @@ def _check(request: ChatRequest) -> None:
 
 
 def _conversation(messages: list[Message]) -> tuple[str | None, list[Exchange], str]:
-    """System message, finished turns, and the question. Messages of one side in a row are one."""
+    """System message, finished turns, and the question. Consecutive messages of one side are joined."""
     system: str | None = None
     said: list[tuple[str, str]] = []
     for message in messages:
@@ -177,7 +177,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Tokens."""
+    """Numbers of tokens."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -185,7 +185,7 @@ class Usage(msgspec.Struct, frozen=True):
 
 
 class Said(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A message, or what of it is new."""
+    """A message, or its new part."""
 
     role: str | None = None
     content: str | None = None
@@ -211,7 +211,7 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
     created: int
     model: str
     system_fingerprint: str
-    """After which round the model was trained so far."""
+    """The round up to which the model is trained."""
     choices: list[Choice]
     usage: Usage
 
@@ -241,7 +241,7 @@ class ModelList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stops:
-    """What of an answer may be shown: all up to the first of these texts, and while it grows no part of one."""
+    """The visible part of an answer: everything before the first of these texts, and no unfinished part of one."""
 
     def __init__(self, stop: tuple[str, ...]) -> None:
         self._stop = stop
@@ -252,7 +252,7 @@ class Stops:
         return (text[: min(found)], True) if found else (text, False)
 
     def shown(self, text: str) -> str:
-        """The same of an answer that is still written: an end that may become a stop is held back."""
+        """As `cut` for an unfinished answer: an end that may become a stop is held back."""
         text, stopped = self.cut(text)
         if stopped or not self._stop:
             return text

@@ -1,7 +1,7 @@
-"""One connection of the local server: one request and its reply, each part bounded in bytes and in time.
+"""One connection of the local server: one request and its reply, each part bounded in bytes and time.
 
-h11 reads and writes HTTP/1.1. Each connection carries one request and is then closed, so nothing of one request can be
-taken for the next. Left out: TLS (nothing leaves this computer), compression, upgrades.
+h11 parses and writes HTTP/1.1. Each connection carries one request and is then closed, so parts of one request can
+never be taken for the next. Left out: TLS (nothing leaves this computer), compression, upgrades.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ BODY_BYTES = 1024 * 1024
 ARRIVAL_SECONDS = 15.0
 """For a whole request, however slowly it is sent."""
 WRITE_SECONDS = 30.0
-"""In which a client has to take what is written to it."""
+"""How long a client may take to read what is written."""
 PARTING_SECONDS = 1.0
 PARTING_BYTES = 256 * 1024
-"""What is still read, and dropped, after an early reply: a client that is cut off while it sends does not see it."""
+"""Still read and dropped after an early reply; otherwise a client that is still sending would not see it."""
 _CHUNK = 64 * 1024
 _JSON = "application/json"
 
 
 class ErrorInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """As OpenAI's servers describe an error."""
+    """An error in the form of OpenAI's servers."""
 
     message: str
     type: str
@@ -40,7 +40,7 @@ class ErrorInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rejected(Exception):
-    """A request that gets an error for a reply."""
+    """A request that gets an error as its reply."""
 
     def __init__(
         self, status: int, message: str, *, code: str, param: str | None = None, headers: Sequence[tuple[str, str]] = ()
@@ -53,7 +53,7 @@ class Rejected(Exception):
 
 
 class Gone(Exception):
-    """The client has gone, or what it sent is no HTTP that could be answered."""
+    """The client has left, or sent something that is not HTTP."""
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ class Connection:
         self._without_body = False
 
     async def head(self) -> Head:
-        """What is asked. Raises Rejected, Gone."""
+        """Read the request's head. Raises Rejected, Gone."""
         event = await self._next()
         if not isinstance(event, h11.Request):
             raise Gone
@@ -87,7 +87,7 @@ class Connection:
         return Head(event.method.decode("ascii"), event.target.partition(b"?")[0].decode("latin-1"), headers)
 
     async def body(self) -> bytes:
-        """The rest of the request. Raises Rejected, Gone."""
+        """Read the rest of the request. Raises Rejected, Gone."""
         parts: list[bytes] = []
         length = 0
         if self._http.they_are_waiting_for_100_continue:
@@ -121,7 +121,7 @@ class Connection:
                 raise Gone
 
     async def until_gone(self) -> None:
-        """Return once the client has closed its side; what it sends until then is dropped."""
+        """Return once the client has closed its side; further data is dropped."""
         with contextlib.suppress(OSError):
             while await self._reader.read(_CHUNK):
                 pass
@@ -130,7 +130,7 @@ class Connection:
 
     @property
     def is_answered(self) -> bool:
-        """Whether a reply was begun."""
+        """Whether a reply was started."""
         return self._http.our_state not in (h11.IDLE, h11.SEND_RESPONSE)
 
     async def reply(self, body: msgspec.Struct, status: int = 200, headers: Sequence[tuple[str, str]] = ()) -> None:
@@ -140,19 +140,19 @@ class Connection:
         await self._write(sent + (b"" if self._without_body else self._data(content)) + self._end())
 
     async def begin_stream(self) -> None:
-        """Begin a reply of server-sent events. Raises Gone."""
+        """Start a reply of server-sent events. Raises Gone."""
         await self._write(self._begin(200, "text/event-stream", []))
 
     async def send_event(self, body: msgspec.Struct) -> None:
-        """Raises Gone."""
+        """Send an event. Raises Gone."""
         await self._write(self._data(b"data: " + msgspec.json.encode(body) + b"\n\n"))
 
     async def send_line(self, line: str) -> None:
-        """A line that is no event of JSON. Raises Gone."""
+        """Send a line that is not a JSON event. Raises Gone."""
         await self._write(self._data(f"{line}\n\n".encode()))
 
     async def end_stream(self) -> None:
-        """Raises Gone."""
+        """End the stream. Raises Gone."""
         await self._write(self._end())
 
     def _begin(self, status: int, kind: str, headers: Sequence[tuple[str, str]]) -> bytes:
@@ -185,7 +185,7 @@ class Connection:
             raise Gone from error
 
     async def close(self) -> None:
-        """Let the client read what was written, then end."""
+        """Let the client read everything, then close."""
         left = PARTING_BYTES
         with contextlib.suppress(OSError, TimeoutError):
             async with asyncio.timeout(PARTING_SECONDS):
@@ -196,5 +196,5 @@ class Connection:
         self.abort()
 
     def abort(self) -> None:
-        """End at once."""
+        """Close at once."""
         self._writer.transport.abort()

@@ -1,7 +1,7 @@
-"""Whether the local server runs, at which port, with which key.
+"""Whether the local server runs, on which port, and with which key.
 
-It runs while the setting `serve` is on, and while a command asks for it (`sapo-desktop serve`). The key is kept like
-other secrets: in the system's keyring, or in the environment; where there is neither it lasts as long as the worker.
+It runs while the setting `serve` is on, and during `sapo-desktop serve`. The key is stored like other secrets, in the
+system's keyring, or comes from the environment; otherwise it lasts as long as the worker.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ log = logging.getLogger("sapo_desktop.worker")
 
 
 class LocalService:
-    """Starts and ends the server as settings and clients want it."""
+    """Starts and ends the server as settings and clients require."""
 
     def __init__(self, folder: DataFolder, settings: Settings, model: Model, publish: Callable[[Event], None]) -> None:
         self._folder = folder
@@ -33,7 +33,7 @@ class LocalService:
         self._model = model
         self._publish = publish
         self._holds: list[int] = []
-        """The ports that clients asked for; 0: that of the settings."""
+        """The ports that clients requested; 0: that of the settings."""
         self._server: LocalServer | None = None
         self._key = ""
         self._kept = False
@@ -42,14 +42,14 @@ class LocalService:
         self._following: set[asyncio.Task[None]] = set()
 
     def follow(self, settings: Settings) -> None:
-        """These settings hold from now on."""
+        """Apply these settings."""
         self._wanted, self._port = settings.serve, settings.serve_port
         task = asyncio.create_task(self._settle(told=True))
         self._following.add(task)
         task.add_done_callback(self._following.discard)
 
     async def close(self) -> None:
-        """End the server for good."""
+        """End the server permanently."""
         for task in self._following:
             task.cancel()
         async with self._one:
@@ -57,7 +57,7 @@ class LocalService:
             self._holds.clear()
             await self._end()
 
-    # -- what clients ask ------------------------------------------------------------------------------------------
+    # -- requests --------------------------------------------------------------------------------------------------
 
     async def server(self, request: GetServer) -> ServerIs:
         if self._following:
@@ -73,7 +73,7 @@ class LocalService:
         return await self.server(GetServer())
 
     async def serve(self, request: Serve) -> ServerIs:
-        """Run the server until the client gives this up; it never answers but with an error."""
+        """Run the server until the client cancels this; it returns only with an error."""
         running = self._server
         if running is not None and request.port not in (0, running.port):
             raise UsageError(
@@ -105,7 +105,7 @@ class LocalService:
     # -- inside ----------------------------------------------------------------------------------------------------
 
     async def _settle(self, *, told: bool = False) -> None:
-        """Make what is wanted true. `told`: nobody waits, so people are told of a failure."""
+        """Apply the current wishes. `told`: no client waits, so people are informed of a failure."""
         async with self._one:
             self._error = None
             if not self._wanted and not self._holds:
@@ -146,7 +146,7 @@ class LocalService:
             self._server = None
 
     async def _load_key(self) -> None:
-        """Raises IdentityError where the keyring stays closed."""
+        """Raises IdentityError if the keyring stays locked."""
         key = await asyncio.to_thread(server_key.load, self._address)
         if key is None:
             await self._draw_key()
@@ -154,13 +154,13 @@ class LocalService:
             self._key, self._kept = key, True
 
     async def _draw_key(self) -> None:
-        """Raises UsageError where the environment names the key: another one would not hold."""
+        """Raises UsageError if the environment sets the key, since another one would not apply."""
         if server_key.given:
             raise UsageError("{variable} in the environment is the key: change it there.", variable=server_key.variable)
         self._key = f"sk-sapo-{secrets.token_urlsafe(32)}"
         try:
             await asyncio.to_thread(server_key.keep, self._address, self._key)
-        except IdentityError as error:  # there is no keyring here, or none that opens
+        except IdentityError as error:  # there is no keyring, or it does not open
             self._kept = False
             log.info("The local server's key lasts until this node ends: %s", error)
         else:
@@ -168,7 +168,7 @@ class LocalService:
 
     @property
     def _address(self) -> str:
-        """The name under which the keyring knows this folder's key."""
+        """The name of this folder's key in the keyring."""
         return self._folder.node_id()
 
 

@@ -1,4 +1,4 @@
-"""The model of the node that there is just now; while another takes its place, who asks waits for that one."""
+"""The current node's model; during a replacement, callers wait for the next node."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class NodeModel:
-    """Answers as the node does that `requests` returns."""
+    """Answers with the node that `requests` returns."""
 
     def __init__(self, requests: Callable[[], Awaitable[Requests]]) -> None:
         self._requests = requests

@@ -1,8 +1,8 @@
 """The local server: who may ask, and how each request is answered.
 
-It listens at 127.0.0.1 alone. Every request must name the key and this very address; requests of web pages (with an
-Origin) are refused, so a page that a browser shows can neither ask nor, through a name that it has pointed here, read.
-Each of these is checked before the body of a request is read.
+It listens at 127.0.0.1 only. Every request must contain the key and exactly this address. Requests of web pages (with
+an Origin) are refused, so a page in a browser can neither ask nor, through a rebound name, read answers. All this is
+checked before the body of a request is read.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ log = logging.getLogger(__name__)
 
 ADDRESS = "127.0.0.1"
 MOST_ARRIVING = 16
-"""Connections whose request is not there yet; for a further one that which waited longest is ended."""
+"""Connections without a complete request; a further one ends the one that waited longest."""
 MOST_ANSWERS = 4
-"""Requests that are answered or wait for their turn: there is one model."""
+"""Requests that are answered or waiting: there is one model."""
 ANSWER_SECONDS = 600.0
-"""For an answer, with its wait for the model."""
+"""For an answer, including its wait for the model."""
 QUIET_SECONDS = 10.0
-"""Without a word of the answer, after which a stream says that it still waits."""
+"""Seconds without new text after which a stream sends that it is still waiting."""
 RETRY_SECONDS = 5
 ALIAS = "sapo"
-"""A name for whichever model the node has."""
+"""A name for the node's current model."""
 
 
 class ModelFacts(NamedTuple):
@@ -44,13 +44,13 @@ class ModelFacts(NamedTuple):
 
     name: str
     round: int
-    """After which it learned no more so far."""
+    """The last round that it learned in."""
     max_tokens: int
-    """That training allows an answer."""
+    """Training's limit for an answer."""
 
 
 class Model(Protocol):
-    """What answers. Both raise SapoError."""
+    """The model as the server uses it. Both methods raise SapoError."""
 
     async def facts(self) -> ModelFacts: ...
 
@@ -67,19 +67,19 @@ class LocalServer:
         self._model = model
         self._began = int(time.time())
         self._arriving: dict[Connection, None] = {}
-        """In the order in which they came."""
+        """In order of arrival."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._answering = 0
         self._server: asyncio.Server | None = None
         self.port = 0
 
     async def start(self, port: int) -> None:
-        """Listen at that port; 0: at a free one. Raises OSError."""
+        """Listen at that port; 0: at any free one. Raises OSError."""
         self._server = await asyncio.start_server(self._accept, ADDRESS, port)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def close(self) -> None:
-        """End what listens, and every answer."""
+        """Close the listener, and every answer."""
         if self._server is None:
             return
         self._server.close()
@@ -133,11 +133,11 @@ class LocalServer:
         if not connection.is_answered:
             await connection.reply(failure, refused.status, refused.headers)
             return
-        await connection.send_event(failure)  # a stream has begun; without its last line it is known to be broken
+        await connection.send_event(failure)  # the stream has started; without its last line, it is known to be broken
         await connection.end_stream()
 
     async def _arrived(self, connection: Connection) -> tuple[Head, bytes]:
-        """A request of somebody who may ask. Raises Rejected, Gone."""
+        """An authorised request. Raises Rejected, Gone."""
         while len(self._arriving) >= MOST_ARRIVING:
             oldest = next(iter(self._arriving))
             del self._arriving[oldest]
@@ -223,7 +223,7 @@ class LocalServer:
             self._answering -= 1
 
     async def _answer(self, connection: Connection, asked: chat.Asked, facts: ModelFacts) -> None:
-        """Answer while the client is there: what nobody reads is not computed."""
+        """Answer while the client is connected: unread answers are not computed."""
         news: asyncio.Queue[str] = asyncio.Queue()
         answering = asyncio.create_task(
             self._model.answer(
@@ -257,7 +257,7 @@ class _Reply:
         self._sent = ""
 
     async def whole(self, answering: asyncio.Task[Generated]) -> None:
-        """In one piece."""
+        """As one piece."""
         made = await answering
         text, finish = self._end(made)
         await self._connection.reply(
@@ -272,7 +272,7 @@ class _Reply:
         )
 
     async def stream(self, answering: asyncio.Task[Generated], news: asyncio.Queue[str]) -> None:
-        """Piece by piece. What fails before the first word is an error as without a stream."""
+        """Piece by piece. An error before the first text is sent as without a stream."""
         while not answering.done():
             coming = asyncio.create_task(news.get())
             try:
@@ -298,7 +298,7 @@ class _Reply:
         await self._connection.end_stream()
 
     async def _say(self, text: str) -> None:
-        """Send what is new; after a host died the same words come again, which were sent already."""
+        """Send what is new; after a host died the same text comes again, and was already sent."""
         if len(text) > len(self._sent) and text.startswith(self._sent):
             await self._begin()
             await self._send(chat.Delta(delta=chat.Said(content=text[len(self._sent) :])))
@@ -346,7 +346,7 @@ def _allow(head: Head, method: str) -> None:
 
 
 def _explained(error: SapoError) -> Rejected:
-    """What cannot be answered, as an error of OpenAI's."""
+    """An unanswerable request, as one of OpenAI's errors."""
     match error:
         case ContextFull():
             return Rejected(HTTPStatus.BAD_REQUEST, str(error), code="context_length_exceeded", param="messages")

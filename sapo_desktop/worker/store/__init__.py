@@ -1,1 +1,1 @@
-"""What lasts: checkpoints, the history's database, and the order in which they are written."""
+"""Storage: checkpoints, the history database, and the order in which they are written."""

@@ -1,7 +1,7 @@
-"""Tasks that this node first solved after a peer's answer to that kind had been learned from. After, not because of.
+"""Tasks that this node first solved after learning from a peer's answer to them. (The timing does not prove the cause.)
 
-A task counts where it stayed unsolved in at least 64 own tries, then an external group of it with a solved answer and
-an advantage entered training, and in a later round an own answer solved it. Functions on an open transaction, as in
+A task counts if at least 64 own tries did not solve it, then an external group with a solved answer and an advantage
+entered training, and an own answer in a later round solved it. Functions on an open transaction, as in
 worker/store/rows.py.
 """
 
@@ -20,7 +20,7 @@ FEWEST_TRIES = 64
 def note_round(
     db: sqlite3.Connection, report: RoundReport, groups: Sequence[Group], advantages: Sequence[Sequence[float]]
 ) -> None:
-    """Count the tries of a finished round, then remember the peers' answers that it learned from."""
+    """Count the tries of a finished round, then record the peers' answers that it learned from."""
     for mark in report.tasks:
         task = name_id(db, mark.task)
         answers, solved, peer_round = _tried(db, task)
@@ -36,7 +36,7 @@ def note_round(
 
 
 def forget_after(db: sqlite3.Connection, round_number: int) -> None:
-    """Rounds after this one were lost, and are marked so: what was tried and solved in them is still to be."""
+    """Later rounds were lost, and are marked so: undo what was tried and solved in them."""
     db.execute(
         "UPDATE tries SET (answers, solved) = (SELECT coalesce(sum(m.answers), 0), "
         "coalesce(sum(CAST(round(m.solved * m.answers) AS INTEGER)), 0) FROM task_marks m "
@@ -78,7 +78,7 @@ def _solution(groups: Sequence[Group], task: str) -> tuple[str, str]:
             for completion, mark in zip(group.completions, group.marks, strict=True):
                 if mark.solved:
                     return storable(group.question.text), storable(completion.text)
-    return "", ""  # of a group that the mix left out
+    return "", ""  # the mix left out its group
 
 
 def _first_solved(db: sqlite3.Connection, task: int, number: int, tries: int, solution: tuple[str, str]) -> None:
@@ -91,7 +91,7 @@ def _first_solved(db: sqlite3.Connection, task: int, number: int, tries: int, so
 
 
 def _learned_from(db: sqlite3.Connection, group: Group, number: int) -> None:
-    """Remember the first solved answer of a peer to a task that is unsolved here."""
+    """Record the first solved answer of a peer to a task that is unsolved here."""
     text = next((done.text for done, mark in zip(group.completions, group.marks, strict=True) if mark.solved), None)
     task = name_id(db, group.question.task)
     _, solved, peer_round = _tried(db, task)

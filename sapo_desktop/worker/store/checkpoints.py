@@ -1,15 +1,15 @@
-"""Checkpoints: immutable folders from which training goes on after any kill.
+"""Checkpoints: immutable folders from which training continues after any kill.
 
 ```
 checkpoints/
 ├── 00000025/          what the engine saved, state.msgpack (counters), manifest.json (sizes and hashes)
 ├── damaged/           what did not verify, moved aside, never deleted
-├── .new-…             being written; removed at the next start
+├── .new-…             being written; deleted at the next start
 └── .gone-…            being deleted; likewise
 ```
-A checkpoint exists from the moment its folder is renamed into place; before that every file and the folder
-are synced, the manifest last. One process uses a store at a time (the data folder's lock sees to it). What
-the engine writes is its own matter; when a checkpoint may be written is `worker/store/keeper.py`.
+A checkpoint exists once its folder is renamed into place; before that every file and the folder are synced, the
+manifest last. One process uses a store at a time, which the data folder's lock ensures. The engine decides what it
+writes, and `worker/store/keeper.py` when.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Checkpoint(Record, frozen=True):
     """A checkpoint that verified when it was read or written."""
 
     number: int
-    """Its round, or one more than the newest where that number is taken (after a roll-back by hand)."""
+    """Its round, or one more than the newest number if that is taken (after a manual roll-back)."""
     round: int
     bytes: int
     folder: Path
@@ -56,54 +56,50 @@ class Damaged(Record, frozen=True):
 
 
 class Newest(Record, frozen=True):
-    """The newest checkpoint that verifies (None: training starts from the base) and the damaged ones above
-    it.
-    """
+    """The newest checkpoint that verifies (None: training starts from the base), and newer damaged ones."""
 
     checkpoint: Checkpoint | None
     damaged: list[Damaged]
 
 
 class Summary(Record, frozen=True):
-    """What a list of checkpoints shows; from the manifest alone, so not verified."""
+    """An entry in a list of checkpoints, from the manifest alone, so not verified."""
 
     number: int
     round: int
     created: float
     bytes: int
     model: str
-    """Hash of the base model that it belongs to; empty where its counters cannot be read."""
+    """Hash of its base model; empty if its counters cannot be read."""
 
 
 class CheckpointStore:
-    """The checkpoints of one data folder. `folder` is made if need be; leftovers of a killed run are
-    removed.
-    """
+    """The checkpoints of one data folder. `folder` is created if necessary; leftovers of a killed run are deleted."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
         self.folder = folder
         self._clock = clock
         folder.mkdir(parents=True, exist_ok=True)
         for leftover in [*folder.glob(f"{_NEW}*"), *folder.glob(f"{_GONE}*")]:
-            shutil.rmtree(leftover, ignore_errors=True)  # what cannot be deleted is in nobody's way
+            shutil.rmtree(leftover, ignore_errors=True)  # what cannot be deleted does no harm
         self.stuck: Text = ""
-        """Why a checkpoint that was to be deleted is still there."""
+        """Why a checkpoint that was to be deleted still exists."""
 
     def begin(self, round_number: int) -> Path:
-        """Make an empty folder for the engine to write into; ends in `commit` or `discard`."""
+        """Create an empty folder for the engine to write into; ends in `commit` or `discard`."""
         with disk_errors_as(CheckpointError, sentence("The checkpoint could not be started")):
             return Path(tempfile.mkdtemp(prefix=f"{_NEW}{round_number:08d}-", dir=self.folder))
 
     def discard(self, path: Path) -> None:
-        """Throw away what `begin` started."""
+        """Delete what `begin` started."""
         remove_tree(path)
 
     def commit(self, path: Path, counters: Counters) -> Checkpoint:
         """Turn a begun folder into a checkpoint, durably.
 
         Raises:
-            CheckpointError: it could not be written (disk full, say). Older checkpoints are untouched, the
-                folder is gone, and training may go on.
+            CheckpointError: it could not be written (for example, disk full). Older checkpoints are untouched, the
+                folder is deleted, and training may continue.
         """
         number = self.next_number(counters.round)
         try:
@@ -138,27 +134,27 @@ class CheckpointStore:
         return sorted(int(name) for name in names if name.isascii() and name.isdigit())
 
     def summaries(self) -> list[Summary]:
-        """The checkpoints whose manifest can be read, oldest first."""
+        """The checkpoints with a readable manifest, oldest first."""
         items: list[Summary] = []
         for number in self.numbers():
             try:
                 body = unseal(read_bytes(self._path(number) / MANIFEST))
             except (Unsound, *_BROKEN):
-                continue  # said, and moved aside, when it is to be used
+                continue  # reported and moved aside when it is needed
             counters = self._counters(number)
             model = counters.model if counters else ""
             items.append(Summary(number=number, round=body.round, created=body.created, bytes=body.size, model=model))
         return items
 
     def newest_of(self, model: str) -> Checkpoint | None:
-        """The newest checkpoint of that base model that verifies; others are left where they are."""
+        """The newest checkpoint of that base model that verifies; others stay in place."""
         for number in reversed(self.numbers()):
             counters = self._counters(number)
             if counters is not None and counters.model == model:
                 try:
                     return self._verified(number)
                 except Unsound:
-                    continue  # said, and moved aside, when it is the newest of all
+                    continue  # reported and moved aside when it is the newest of all
         return None
 
     def read(self, number: int) -> Checkpoint:
@@ -180,11 +176,11 @@ class CheckpointStore:
             ) from error
 
     def get(self, name: str) -> Checkpoint | None:
-        """The checkpoint that `base`, `last` or a number names; None: the base, the untrained adapter. Which is `best`
-        the guard says, once there is one.
+        """The checkpoint that `base`, `last` or a number names; None: the base, the untrained adapter. The guard
+        decides which is `best`.
 
         Raises:
-            CheckpointError: no such checkpoint, a damaged one, or a name that is none of these.
+            CheckpointError: no such checkpoint, a damaged one, or an unknown name.
         """
         if name == "base":
             return None
@@ -213,15 +209,15 @@ class CheckpointStore:
         return Newest(checkpoint=None, damaged=damaged)
 
     def prune(self, keep: int) -> list[int]:
-        """Delete all but the newest `keep`, and of each base model the newest and its best: what was learned on another
-        one goes on where that is chosen again. Returns the numbers deleted; where others stay, `stuck` says why the
-        oldest of them does."""
+        """Delete all but the newest `keep`, and for each base model the newest and its best, from which it can
+        continue when chosen again. Returns the deleted numbers; if others remain, `stuck` says why the oldest of
+        them does."""
         kept, gone = self._last_of_each_model(), list[int]()
         self.stuck = ""
         for number in self.numbers()[: -keep or None]:
             if number in kept:
                 continue
-            # Renamed first: a kill in the middle must not leave half a checkpoint that looks damaged.
+            # Renamed first: a kill in between must not leave half a checkpoint that looks damaged.
             doomed = self.folder / f"{_GONE}{number:08d}-{time.monotonic_ns()}"
             try:
                 with disk_errors_as(
@@ -243,7 +239,7 @@ class CheckpointStore:
         return set().union(*kept.values())
 
     def _counters(self, number: int) -> Counters | None:
-        """Not verified; None where they cannot be read."""
+        """Not verified; None if they cannot be read."""
         try:
             return msgspec.msgpack.decode(read_bytes(self._path(number) / STATE), type=Counters)
         except (*_BROKEN, OSError):

@@ -1,5 +1,5 @@
-"""Two models side by side: their newest greedy answers to the same held-out questions, and those of the models as they
-came."""
+"""Comparison of two models by their newest greedy answers to the same held-out questions, with their untrained
+answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sapo_desktop.core.statistics import paired_difference
 from sapo_desktop.worker.control.messages.replies import Compared, Comparison
 
 _NEWEST = 40
-"""Reports of a model that are looked at: more than a verdict's worth of looks on either set."""
+"""Reports of a model to read: more than one verdict's worth on either set."""
 
 
 class _Key(NamedTuple):
@@ -35,7 +35,7 @@ class _Answered(NamedTuple):
 
 
 def read_comparisons(db: sqlite3.Connection) -> list[Comparison]:
-    """The model of the last run with each that learned here before; without those that share no question with it."""
+    """The last run's model compared with each that learned here before, except those without common questions."""
     found = db.execute(
         "SELECT substr(model_hash, 1, 16) AS hash, coalesce(json_extract(manifest, '$.settings.model'), ''), max(id) "
         "FROM runs GROUP BY model_hash ORDER BY max(id) DESC"
@@ -64,7 +64,7 @@ def read_comparisons(db: sqlite3.Connection) -> list[Comparison]:
 
 
 def _answered(db: sqlite3.Connection, model: str) -> _Answered:
-    """Of each task's questions the newest answers."""
+    """The newest answers to each task's questions."""
     now: dict[_Key, Sequence[bool]] = {}
     base: dict[_Key, Sequence[bool]] = {}
     newest = (
@@ -80,13 +80,13 @@ def _answered(db: sqlite3.Connection, model: str) -> _Answered:
 
 def _by_task(report: EvalReport) -> Iterator[tuple[_Key, Sequence[bool]]]:
     at = 0
-    for mark, print_ in zip(report.tasks, report.prints, strict=False):  # none: from before they were kept
+    for mark, print_ in zip(report.tasks, report.prints, strict=False):  # none in reports from before they were stored
         yield _Key(report.which, mark.task, print_), report.solved[at : at + mark.answers]
         at += mark.answers
 
 
 def _most_shared(one: Answers, other: Answers) -> list[_Key]:
-    """The questions that both answered, of the set with more of them."""
+    """The questions that both answered, from the set with more of them."""
     sets = [[key for key in one if key in other and key.which == which] for which in ("validation", "test")]
     return max(sets, key=lambda keys: sum(len(one[key]) for key in keys))
 
@@ -96,7 +96,7 @@ def _compared(hash_: str, name: str, answered: _Answered, shared: Sequence[_Key]
 
 
 def _share(answers: Answers, keys: Sequence[_Key]) -> float | None:
-    """Solved of these questions; None where some were not asked."""
+    """Share solved of these questions; None if some were not asked."""
     if not all(key in answers for key in keys):
         return None
     solved = [one for key in keys for one in answers[key]]

@@ -1,11 +1,10 @@
-"""Opening the history database: settings of SQLite, its tables, and what to do with a damaged file.
+"""Opening the history database: SQLite's settings, its tables, and what to do with a damaged file.
 
-WAL with synchronous FULL: a committed round survives a power cut, and readers do not wait for the writer. A
-database that cannot be read is moved aside whole, never repaired or deleted; training needs none of it to go
-on.
+WAL with synchronous FULL: a committed round survives a power cut, and readers do not wait for the writer. An unreadable
+database is moved aside as a whole, never repaired or deleted; training does not need it to continue.
 
-STEPS bring a database from version OLDEST + n to the next; `user_version` is the one reached. A step that was released
-is never edited: databases out there have taken it.
+STEPS upgrade a database from version OLDEST + n to the next; `user_version` is the current one. A released step is
+never edited, because existing databases have used it.
 """
 
 from __future__ import annotations
@@ -154,7 +153,7 @@ CREATE INDEX claims_told ON claims (told);
 """
 """An empty file gets these tables, of version OLDEST, and then the steps."""
 OLDEST = 9
-"""The version that the first step begins at: no released folder is older."""
+"""The version before the first step: no released folder is older."""
 STEPS: tuple[str, ...] = (
     """
 -- The share solved here of the tasks that peers were measured on; before, of all tasks of the round.
@@ -176,20 +175,20 @@ BUSY_SECONDS = 10.0
 _SUFFIXES = ("", "-wal", "-shm")
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _DAMAGE_IN_WORDS = ("decode to UTF-8", "malformed JSON")
-"""Where it has no code of its own."""
+"""For errors without a code."""
 _PASSING = {
     *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN),
     *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
 }
-"""What the disk or another program does, and may stop doing."""
+"""Temporary problems of the disk or with other programs."""
 
 
 class _Unreadable(Exception):
-    """Why a database has to be set aside."""
+    """Why a database must be set aside."""
 
 
 class Database:
-    """One connection, used by one thread at a time. `said`: what a person should know about its opening."""
+    """One connection, used by one thread at a time. `said`: remarks on its opening for a person."""
 
     def __init__(self, path: Path, now: float, steps: Sequence[str] = STEPS) -> None:
         self.path = path
@@ -210,17 +209,17 @@ class Database:
             self._connection = self._open(steps)
 
     def close(self) -> None:
-        """Close; the last to do so folds the write-ahead log into the file."""
+        """Close; the last connection folds the write-ahead log into the file."""
         with self._lock:
             self._connection.close()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection for the length of the block.
+        """The connection for the duration of the block.
 
         Raises:
-            HistoryDamaged: what is in it cannot be read, rows that SQLite holds for whole included.
-            HistoryUnavailable: the disk is full or may not be written, or another process holds it too long.
+            HistoryDamaged: its content cannot be read, including rows that SQLite accepts.
+            HistoryUnavailable: the disk is full or read-only, or another process holds it too long.
             HistoryError: anything else.
         """
         with self._lock:
@@ -233,7 +232,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """As `reading`, in one transaction: all of the block is stored, or nothing."""
+        """As `reading`, in one transaction: everything in the block is stored, or nothing."""
         with self.reading() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -245,7 +244,7 @@ class Database:
                 raise
 
     def _open(self, steps: Sequence[str]) -> sqlite3.Connection:
-        # Only a kill leaves the log behind; a check reads the whole file, so not at each start.
+        # Only a kill leaves the log behind; a check reads the whole file, so it is not done at each start.
         check = self._suspect.exists() or self.path.with_name(self.path.name + "-wal").exists()
         try:
             connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -291,7 +290,8 @@ class Database:
         )
 
     def _damaged(self, what: str, *, checked: bool = True) -> HistoryDamaged:
-        """Have the next start look into it; where it is `checked` already, since SQLite finds nothing, believe this."""
+        """Make the next start check it; if it is already `checked`, because SQLite finds nothing, believe this
+        error."""
         self._suspect.write_text(what if checked else "", encoding="utf-8")
         return HistoryDamaged(
             "The history database {path} is damaged ({error}). Start again: it will be moved away and a "
@@ -303,10 +303,10 @@ class Database:
 
 @contextmanager
 def looked_at(path: Path, steps: Sequence[str] = STEPS) -> Iterator[sqlite3.Connection]:
-    """A connection that only reads, next to a node that may use the file or begin to. It checks and changes nothing.
+    """A read-only connection, also while a node uses the file or starts to. It checks and changes nothing.
 
     Raises:
-        HistoryError: there is no such file, it cannot be read, or another release wrote it.
+        HistoryError: there is no such file, it is unreadable, or another release wrote it.
     """
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)) as connection:
@@ -338,10 +338,10 @@ def _migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[str]) -
             newest=newest,
         )
     while (version := _version(connection)) < newest:
-        if version and version < OLDEST:  # nobody wrote one
+        if version and version < OLDEST:  # no release wrote such a version
             raise _Unreadable(f"version {version}")
         connection.execute("BEGIN IMMEDIATE")
-        if _version(connection) == version:  # else another process was quicker
+        if _version(connection) == version:  # otherwise another process was faster
             for statement in _statements(steps[version - OLDEST] if version else SCHEMA):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {version + 1 if version else OLDEST}")
@@ -367,6 +367,6 @@ def _is_damage(error: sqlite3.Error) -> bool:
 
 
 def _code(error: sqlite3.Error) -> int | None:
-    """SQLite's own code of it; errors of the Python module itself carry none."""
+    """SQLite's own error code; errors of the Python module itself have none."""
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF

@@ -1,9 +1,9 @@
-"""The history of a data folder: rounds, marks, answers, scores, in SQLite.
+"""The history of a data folder: rounds, scores, answers, in SQLite.
 
-A round is stored in one transaction before its checkpoint is written, and the checkpoint's number is added
-after: so a kill at any instant leaves at most rounds without a checkpoint, and `reconcile` marks those lost
-when training resumes before them. They stay in the file and count nowhere. Answers are kept whole for the
-last 200 rounds and as one group per round before that; where each group came from is kept for ever.
+A round is stored in one transaction before its checkpoint is written, and the checkpoint's number is added afterwards.
+So a kill at any moment leaves at most rounds without a checkpoint, and `reconcile` marks those lost when training
+resumes before them. They stay in the file but never count. All answers are kept for the last 200 rounds, and one group
+per round before that; where each group came from is kept forever.
 """
 
 from __future__ import annotations
@@ -27,69 +27,69 @@ from sapo_desktop.worker.store.manifest import RunManifest
 
 DAY = 86400.0
 MOST_PEERS = 4096
-"""Whose last number is kept; whoever told it longest ago is forgotten first."""
+"""Peers whose last number is kept; the one that reported longest ago is dropped first."""
 WHOLE_ROUNDS = 200
 MOST_BYTES = 1_000_000_000
 _WORTH_COPYING = 8
-"""A file is made smaller where that brings what is asked for, or this part of it."""
+"""A file is compacted if that frees the requested space, or this share of it."""
 ALL_ROLLOUTS = GetRollouts()
 
 
 class Written(Record, frozen=True):
-    """One checkpoint as history knows it."""
+    """One checkpoint in the history."""
 
     time: float
     bytes: int
 
 
 class Totals(Record, frozen=True):
-    """Counts over all history."""
+    """Counts over the whole history."""
 
     rounds: int = 0
     """That count."""
     answers_own: int = 0
-    """Marked, of lost rounds too."""
+    """Scored ones, including lost rounds."""
     answers_shared: int = 0
     used: int = 0
     """Groups of ours that peers say they used."""
     joules: int = 0
-    """What computing took."""
+    """Energy used for computing."""
 
 
 class Latest(Record, frozen=True):
-    """What the last round and the scores so far came to, as clients were told."""
+    """The last round and the scores so far, as sent to clients."""
 
     last: RoundReport | None = None
     rounds: int = 0
     answers_own: int = 0
     validation: float | None = None
-    """The newest round's score, of however many questions were asked again since the one before."""
+    """The newest score, however many questions were asked again since the previous one."""
     validation_round: int = 0
     base_validation: float | None = None
     learned: Learned | None = None
 
     def after_round(self, report: RoundReport) -> Latest:
-        """Once clients are told of this round."""
+        """Updated after clients got this round."""
         answers = self.answers_own + sum(mark.answers for mark in report.tasks)
         return msgspec.structs.replace(self, last=report, rounds=self.rounds + 1, answers_own=answers)
 
     def after_eval(self, report: EvalReport) -> Latest:
-        """Once clients are told of this score."""
+        """Updated after clients got this score."""
         now = self if report.learned is None else msgspec.structs.replace(self, learned=report.learned)
         if report.which != "validation" or report.samples:
             return now
         base = report.score if report.round == 0 else self.base_validation
         now = msgspec.structs.replace(now, base_validation=base)
-        if report.round < self.validation_round:  # an older checkpoint, which somebody wished to see scored
+        if report.round < self.validation_round:  # an older checkpoint that somebody wanted scored
             return now
         return msgspec.structs.replace(now, validation=report.score, validation_round=report.round)
 
 
 class History:
-    """The history database at `path`, made if need be. One writer at a time; any number of readers.
+    """The history database at `path`, created if necessary. One writer at a time; any number of readers.
 
     Raises:
-        HistoryError: the file cannot be used. A damaged one is set aside instead, and `said` tells so.
+        HistoryError: the file cannot be used. A damaged one is set aside instead, and `said` reports it.
     """
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time, most_bytes: int = MOST_BYTES) -> None:
@@ -100,7 +100,7 @@ class History:
 
     @classmethod
     def for_node(cls, path: Path, *, most_bytes: int = MOST_BYTES) -> History:
-        """As a node that starts opens it: what it reads first is readable, or the file is set aside now."""
+        """Open it for a starting node: what that reads first is readable, or the file is set aside now."""
         history = cls(path, most_bytes=most_bytes)
         try:
             history.latest()
@@ -115,7 +115,7 @@ class History:
     # -- writing --------------------------------------------------------------------------------
 
     def begin_run(self, manifest: RunManifest) -> int:
-        """Note that training starts under these conditions; returns the run's id."""
+        """Record that training starts under these conditions; returns the run's id."""
         with self._database.writing() as db:
             return rows.insert(
                 db,
@@ -129,7 +129,7 @@ class History:
     def record_round(
         self, run: int, report: RoundReport, groups: Sequence[Group], advantages: Sequence[Sequence[float]]
     ) -> None:
-        """Store a finished round: its report, where its groups came from, and their answers.
+        """Store a finished round: its report, the origin of its groups, and their answers.
 
         `advantages`: per group, per answer.
 
@@ -155,8 +155,8 @@ class History:
             raise
 
     def shrink(self, by: int) -> bool:
-        """Forget the oldest kept answers until the file can be so many bytes smaller, and make it so; the newest
-        round's stay. False where that would give too little back."""
+        """Delete the oldest stored answers until the file can shrink by so many bytes, and shrink it; the newest
+        round's answers stay. False if that would free too little."""
         size, more = self._database.path.stat().st_size, True
         while more:
             with self._database.writing() as db:
@@ -169,7 +169,7 @@ class History:
         return True
 
     def record_checkpoint(self, number: int, round_number: int, size: int) -> None:
-        """Note that a checkpoint of `size` bytes was written after that round."""
+        """Record that a checkpoint of `size` bytes was written after that round."""
         with self._database.writing() as db:
             rows.insert(db, "checkpoints", number=number, round=round_number, written=self._clock(), bytes=size)
             rows.name_checkpoint(db, number, round_number)
@@ -189,10 +189,10 @@ class History:
             )
 
     def reconcile(self, round_number: int, checkpoint: int | None = None) -> int:
-        """Make history agree with the checkpoint that training resumes from; returns how many rounds it lost.
+        """Make history agree with the checkpoint that training resumes from; returns how many rounds are lost.
 
-        `round_number`: the checkpoint's round, 0 for the base. `checkpoint`: its number, noted where a kill
-        came between writing it and `record_checkpoint`.
+        `round_number`: the checkpoint's round, 0 for the base. `checkpoint`: its number, recorded here if a kill came
+        between writing it and `record_checkpoint`.
         """
         with self._database.writing() as db:
             lost = db.execute("UPDATE rounds SET lost = 1 WHERE round > ? AND lost = 0", (round_number,)).rowcount
@@ -204,12 +204,12 @@ class History:
             return lost
 
     def note_shared(self, answers: int) -> None:
-        """Count own answers that were published."""
+        """Count own published answers."""
         with self._database.writing() as db:
             rows.add_to_total(db, "answers_shared", answers)
 
     def note_joules(self, joules: int) -> None:
-        """So much energy more was used."""
+        """Add used energy."""
         with self._database.writing() as db:
             rows.add_to_total(db, "joules", joules)
             db.execute(
@@ -218,10 +218,10 @@ class History:
             )
 
     def note_claims(self, told: Mapping[str, int], gained: int) -> None:
-        """Keep what peers (hex keys) told last, who told longest ago first, and add what their numbers grew by."""
+        """Store the last numbers of peers (hex keys), the oldest report first, and add their growth."""
         with self._database.writing() as db:
             rows.add_to_total(db, "used", gained)
-            # In their order, which the clock may be too coarse for.
+            # In their order, because the clock may be too coarse.
             for peer, used in told.items():
                 db.execute(
                     "INSERT INTO claims (peer, used, told, helped) VALUES (?, ?, ?, ?) ON CONFLICT (peer) DO UPDATE "
@@ -236,9 +236,9 @@ class History:
     # -- reading --------------------------------------------------------------------------------
 
     def last_manifest(self) -> RunManifest | None:
-        """The conditions that the latest round was played under, None before the first.
+        """The conditions of the latest round, None before the first.
 
-        One that an older release wrote and this one cannot read counts as none: it serves comparison only.
+        A manifest that an older release wrote and this one cannot read counts as none: it is only for comparison.
         """
         with self._database.reading() as db:
             row = db.execute(
@@ -250,19 +250,19 @@ class History:
             return None
 
     def totals(self) -> Totals:
-        """Counts over all history; none of its rows is read for them."""
+        """Counts over the whole history, without reading all rows."""
         with self._database.reading() as db:
             found = db.execute("SELECT name, value FROM totals").fetchall()
             return msgspec.convert(dict(found), Totals)
 
     def claims(self) -> dict[str, int]:
-        """What each peer said last, who told longest ago first."""
+        """Each peer's last statistics, oldest report first."""
         with self._database.reading() as db:
             found = db.execute("SELECT peer, used FROM claims ORDER BY told, peer").fetchall()
             return msgspec.convert(dict(found), dict[str, int])
 
     def helped(self) -> set[str]:
-        """Peers that ever said that they used a group of ours."""
+        """Number of peers that ever said they used a group of ours."""
         with self._database.reading() as db:
             found = db.execute("SELECT peer FROM claims WHERE helped").fetchall()
             return msgspec.convert({peer for (peer,) in found}, set[str])
@@ -291,7 +291,7 @@ class History:
             return msgspec.json.decode(found[0], type=Learned) if found else None
 
     def rounds(self, after: int = 0, limit: int = 1000) -> replies.History:
-        """Finished rounds after round `after` that count, oldest first, at most `limit`."""
+        """Up to `limit` finished rounds after round `after` that count, oldest first."""
         with self._database.reading() as db:
             found = db.execute(
                 f"SELECT id, report, checkpoint, {rows.MODEL} FROM rounds WHERE lost = 0 AND round > ? "
@@ -302,7 +302,7 @@ class History:
         return replies.History(rounds=reports, more=len(found) > limit)
 
     def last_rounds(self, count: int, of: str = "") -> list[RoundReport]:
-        """The newest `count` rounds that count, of those that this condition names, oldest first."""
+        """The newest `count` rounds that count and meet this condition, oldest first."""
         with self._database.reading() as db:
             found = db.execute(
                 f"SELECT id, report, checkpoint, {rows.MODEL} FROM rounds WHERE lost = 0 {of} "
@@ -312,32 +312,32 @@ class History:
             return [rows.read_report(db, *row) for row in reversed(found)]
 
     def rollouts(self, wanted: GetRollouts = ALL_ROLLOUTS) -> Rollouts:
-        """A page of kept answers."""
+        """A page of stored answers."""
         with self._database.reading() as db:
             return kept_rollouts.read_page(db, wanted)
 
     def curve(self, after: int = 0, limit: int = 50_000) -> replies.Curve:
-        """One point a round after round `after`, at most `limit`; with the first one every held-out score."""
+        """One point per round after round `after`, at most `limit`; with the first page every held-out score."""
         with self._database.reading() as db:
             return rows.read_curve_and_scores(db, after, limit)
 
     def ahas(self) -> list[replies.Aha]:
-        """Tasks first solved here after a peer's answer had been learned from, newest first."""
+        """Tasks first solved here after learning from a peer's answer, newest first."""
         with self._database.reading() as db:
             return ahas.read_ahas(db)
 
     def comparisons(self) -> list[replies.Comparison]:
-        """The last run's model beside each other one, on the same held-out questions."""
+        """The last run's model compared with each other one, on the same held-out questions."""
         with self._database.reading() as db:
             return comparison.read_comparisons(db)
 
     def week(self) -> replies.Week:
-        """What the last seven days came to."""
+        """Totals of the last seven days."""
         with self._database.reading() as db:
             return week.read_week(db, self._clock())
 
     def sources(self) -> list[replies.Source]:
-        """Where the groups that entered training came from, by author and task; lost rounds left out."""
+        """Where the groups in training came from, by author and task; without lost rounds."""
         with self._database.reading() as db:
             return rows.read_sources(db)
 
@@ -350,8 +350,8 @@ class History:
             return [msgspec.json.decode(row[0], type=EvalReport) for row in found]
 
     def _validation(self, of: str = "") -> tuple[int, float | None]:
-        """The newest round with a validation score of the last run's model, of those that this condition names, and its
-        newest score."""
+        """The newest round with a validation score of the last run's model that meets this condition, and its newest
+        score."""
         with self._database.reading() as db:
             row = db.execute(
                 f"SELECT round, score FROM evals WHERE lost = 0 AND which = 'validation' {of} AND {rows.AT_WORK} "
@@ -360,8 +360,8 @@ class History:
             return (0, None) if row is None else msgspec.convert(row, tuple[int, float])
 
     def checkpoint_scores(self) -> dict[str, float]:
-        """Validation scores that count, the newest of each checkpoint; those between two checkpoints left out. The base
-        is that of the last run's model."""
+        """Validation scores that count, the newest of each checkpoint, without those between two checkpoints. The
+        base is that of the last run's model."""
         with self._database.reading() as db:
             found = db.execute(
                 "SELECT json_extract(report, '$.checkpoint'), score FROM evals "
@@ -371,7 +371,7 @@ class History:
             return msgspec.convert(dict(found), dict[str, float])
 
     def task_totals(self, last_rounds: int) -> list[TaskMark]:
-        """Marks per task over the newest `last_rounds` rounds of the last run's model, by name; shares weighed by
+        """Scores per task over the newest `last_rounds` rounds of the last run's model, by name; shares weighted by
         answers."""
         with self._database.reading() as db:
             found = db.execute(
@@ -387,7 +387,7 @@ class History:
             return [*rows.records(found, TaskMark)]
 
     def checkpoints_written(self, since: float) -> list[Written]:
-        """What was written since that Unix time, oldest first: what WriteBudget starts from."""
+        """Checkpoints written since that Unix time, oldest first: the initial state of WriteBudget."""
         with self._database.reading() as db:
             found = db.execute(
                 "SELECT written AS time, bytes FROM checkpoints WHERE written >= ? ORDER BY written, id", (since,)

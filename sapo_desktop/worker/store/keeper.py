@@ -1,14 +1,14 @@
-"""Makes finished rounds last: history row first, then the checkpoint that the row names.
+"""Stores finished rounds: first the history row, then the checkpoint that the row names.
 
-In this order, because a checkpoint without its row could not be reconciled, while a row without its checkpoint
-is marked lost at the next start. SQLite and file synchronisation run in one thread of their own, so that the
-control channel answers meanwhile. Checkpoints are written as often as the daily allowance lets them (WriteBudget).
+In this order, because a checkpoint without its row could not be reconciled, while a row without its checkpoint is
+marked lost at the next start. SQLite and file synchronisation run in a separate thread, so that the control channel
+answers meanwhile. Checkpoints are written as often as the daily allowance permits (WriteBudget).
 
-What a node has on disk is kept below a cap by deleting what can be spared (tidy): older checkpoints first, then the
-oldest kept answers. Never the newest checkpoint, never the best, and no model: those a person chose, and other nodes
-may use.
+The disk use of a node is kept below a limit by deleting what can be spared (tidy): first older checkpoints, then the
+oldest stored answers. Never the newest checkpoint, the best one, or a model, which a person chose and other nodes may
+use.
 
-Counts that outlive links and starts are in memory for whoever looks, behind that in the history (Lasting).
+Counts that outlive links and starts are in memory for readers, and behind that in the history (Lasting).
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _FIRST_GUESS = 2**20
 RETRY_SECONDS = 5.0
 """Between two tries to write what waits."""
 MOST_AT_ONCE = 10_000
-"""That one claim may add; they come once a minute."""
+"""Maximum growth by one claim; they come once a minute."""
 KEEP_SECONDS = 30.0
-"""Between writes of what peers told: each of them tells once a minute."""
+"""Interval of writes of peers' reports, which come once a minute each."""
 
 
 def bytes_in(places: Sequence[Path]) -> int:
-    """Bytes of the files below these folders, one inside another counted once; of one that others are deleting from, or
-    that may not be looked into, what was met."""
+    """Bytes of the files below these folders, with nested ones counted once. If others are deleting there, or access
+    is denied, what was found."""
     real = {place.resolve() for place in places}
     outer = [place for place in real if real.isdisjoint(place.parents)]
     total = 0
@@ -64,9 +64,9 @@ def bytes_in(places: Sequence[Path]) -> int:
 
 
 def tidy(store: CheckpointStore, history: History, keep: int, most: int, places: Sequence[Path]) -> int:
-    """Delete until `places` hold at most `most` bytes, or nothing can be spared; returns what they hold then.
+    """Delete until `places` hold at most `most` bytes, or nothing can be spared; returns their size then.
 
-    `keep`: checkpoints that are there now beside the best. Raises HistoryError.
+    `keep`: existing checkpoints to keep besides the best. Raises HistoryError.
     """
     held = bytes_in(places)
     while held > most and keep > 1:
@@ -79,12 +79,10 @@ def tidy(store: CheckpointStore, history: History, keep: int, most: int, places:
 
 
 class WriteBudget:
-    """A token bucket: it holds half a day's allowance and gains half a day's allowance a day, so any 24 hours see at
-    most the whole (what it held plus what it gained); of what is larger than the bucket, the last 24 hours are added
-    up. Pure: time is an argument.
+    """A token bucket: it holds half a day's allowance and gains half a day's allowance per day, so any 24 hours see at
+    most the whole. For checkpoints larger than the bucket, the last 24 hours are added up. Pure: time is an argument.
 
-    `before`: what the last day or two saw written, oldest first; `now`:
-    Unix time.
+    `before`: what was written in the last day or two, oldest first; `now`: Unix time.
     """
 
     def __init__(self, bytes_a_day: float, before: Sequence[Written], now: float) -> None:
@@ -100,8 +98,8 @@ class WriteBudget:
     def allows(self, size: int, now: float) -> bool:
         """Whether a routine checkpoint of `size` bytes may be written.
 
-        One larger than the bucket waits for a full bucket, which is once in a day or more; one larger than
-        the whole daily allowance is never routine. Finishing and quitting do not ask.
+        One larger than the bucket waits for a full bucket, so it is written once a day or less; one larger than the
+        whole daily allowance is never routine. Finishing and quitting do not ask.
         """
         self._refill(now)
         while self._lately and self._lately[0].time <= now - DAY:
@@ -111,26 +109,26 @@ class WriteBudget:
         return self._level >= min(size, self._capacity)
 
     def spend(self, size: int, now: float) -> None:
-        """Take note of a checkpoint that was written, asked for or not."""
+        """Record a written checkpoint, routine or not."""
         self._refill(now)
         self._level = max(self._level - size, -self._capacity)
         self._lately.append(Written(time=now, bytes=size))
 
     def _refill(self, now: float) -> None:
-        # A clock that was set back gains nothing and takes nothing.
+        # A clock that was set back gains and loses nothing.
         gained = max(0.0, now - self._time) / DAY * self._capacity
         self._level = min(self._capacity, self._level + gained)
         self._time = now
 
 
 class Lasting:
-    """The counts that no round makes.
+    """Counts that rounds do not produce.
 
-    What peers say they used of ours is counted since each of them started, and anew at each of their starts. So of
-    every peer the last number is kept, and only what it grew by is added; the first one says from where on. It is their
-    word, shown as such and used for nothing.
+    Peers report how many of our groups they used since their own start. So each peer's last number is stored, and only
+    its growth is added; the first one sets the origin. These are claims, shown as such and never used.
 
-    `later`: has work done in the thread that the book belongs to."""
+    `later`: runs work in the thread that the history belongs to.
+    """
 
     def __init__(
         self,
@@ -145,18 +143,18 @@ class Lasting:
         self._book = book
         self._later = later
         self._told = OrderedDict(book.claims())
-        """What each peer told last, who told longest ago first."""
+        """Each peer's last report, oldest first."""
         self._helped = book.helped()
         self._clock = clock
         self._kept_at = clock()
         self._unkept: dict[str, int] = {}
-        """What was told and is not written yet."""
+        """Reports that are not written yet."""
         self._gained = 0
-        """By which the numbers grew since the last write."""
+        """Growth of the numbers since the last write."""
 
     @property
     def helped(self) -> int:
-        """Peers that ever said that they used a group of ours, of those that are remembered."""
+        """Number of remembered peers that ever said they used a group of ours."""
         return len(self._helped)
 
     def shared(self, answers: int) -> None:
@@ -165,18 +163,18 @@ class Lasting:
         self._later(lambda: self._book.note_shared(answers))
 
     def took(self, joules: int) -> None:
-        """So much energy more was used."""
+        """So much more energy was used."""
         self.joules += joules
         self._later(lambda: self._book.note_joules(joules))
 
     def claimed(self, peer: str, used: int) -> None:
-        """A peer (hex key) says that it used so many groups of ours since it started."""
+        """A peer (hex key) says that it used so many groups of ours since its start."""
         before = self._told.get(peer, used)
         gained = min(used - before if used >= before else used, MOST_AT_ONCE)
         self.used += gained
         self._gained += gained
         self._told[peer] = used
-        self._told.move_to_end(peer)  # unchanged ones too: a peer that is here is not to be forgotten
+        self._told.move_to_end(peer)  # unchanged ones too: a peer that is connected must not be dropped
         if used > 0:
             self._helped.add(peer)
         if len(self._told) > MOST_PEERS:
@@ -187,7 +185,7 @@ class Lasting:
             self.keep()
 
     def keep(self) -> None:
-        """Have what was told written now."""
+        """Write the reports now."""
         told, gained = self._unkept, self._gained
         self._unkept, self._gained, self._kept_at = {}, 0, self._clock()
         if told:
@@ -205,32 +203,33 @@ class Keeper:
         self._keep = keep
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keeper")
         self.waits: Callable[[Text | None], None] = lambda reason: None
-        """Told when something finished cannot be written and waits, with the reason; and None once it is written."""
+        """Called when something finished cannot be written and waits, with the reason, and with None once it is
+        written."""
         self.stays: Callable[[Text], None] = lambda reason: None
-        """Told why an old checkpoint cannot be deleted; once, until it can be."""
+        """Called with the reason why an old checkpoint cannot be deleted; once, until it can be."""
         self._stuck: Text = ""
         self.latest = Latest()
-        """As clients were told; whoever tells them changes it."""
+        """As sent to clients; the sender updates it."""
         self.lasting = Lasting(history, self._later)
 
     async def keep_round(
         self, result: RoundResult, counters: Counters, engine: Engine, *, must: bool
     ) -> Checkpoint | None:
-        """Record a finished round and, budget permitting or where it `must`, write its checkpoint."""
+        """Record a finished round and write its checkpoint, if the budget permits or it `must`."""
         await self.patiently(self.history.record_round, counters.run, result.report, result.groups, result.advantages)
         if must or self._budget.allows(self._expected_bytes(), time.time()):
             return await self.write(counters, engine)
         return None
 
     async def write(self, counters: Counters, engine: Engine) -> Checkpoint:
-        """Write a checkpoint now. CheckpointError where it cannot be; training may go on."""
+        """Write a checkpoint now. Raises CheckpointError if that fails; training may continue."""
         folder = self.store.begin(counters.round)
         try:
             await engine.save(folder)
         except BaseException:
             self.store.discard(folder)
             raise
-        # Its thread ends by itself where this task is cancelled; it also cleans up after its own failure.
+        # Its thread ends by itself if this task is cancelled; it also cleans up after its own failure.
         written = await self.call(self.store.commit, folder, counters)
         self.newest = written
         self._budget.spend(written.bytes, time.time())
@@ -240,7 +239,7 @@ class Keeper:
         return written
 
     async def tidy(self, most: int, places: Sequence[Path]) -> int:
-        """Delete what can be spared until `places` hold at most `most` bytes; returns what they hold then."""
+        """Delete what can be spared until `places` hold at most `most` bytes; returns their size then."""
         held = await self.call(tidy, self.store, self.history, self._keep, most, places)
         self._tell_stuck()
         return held
@@ -254,7 +253,7 @@ class Keeper:
         await self.patiently(self.history.record_eval, run, report)
 
     async def back_to_newest(self) -> Newest:
-        """The newest checkpoint that verifies; rows of rounds after it are marked lost."""
+        """The newest checkpoint that verifies; rows of later rounds are marked lost."""
         newest = await self.call(self.store.newest_valid)
         self.newest = newest.checkpoint
         reached = newest.checkpoint
@@ -265,8 +264,8 @@ class Keeper:
         return newest
 
     async def patiently(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `call`, and where the history cannot be written now, again until it can: a round that was played waits
-        for room on the disk, and is not lost."""
+        """As `call`, repeated while the history cannot be written: a played round waits for room on the disk, and is
+        not lost."""
         waiting = False
         try:
             while True:
@@ -282,13 +281,13 @@ class Keeper:
                 self.waits(None)
 
     async def call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run `work` in the keeper's thread, the only one that touches files and database."""
+        """Run `work` in the keeper's thread, the only one that uses files and database."""
         run = functools.partial(work, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self._thread, run)
 
     def write_later(self, work: Callable[[], None], failed: Callable[[OSError], None]) -> None:
-        """Have a small file written in the keeper's thread, in the order of these calls. `failed` is told, in the event
-        loop, where it cannot be."""
+        """Write a small file in the keeper's thread, in the order of these calls. `failed` is called, in the event
+        loop, if that is impossible."""
         loop = asyncio.get_running_loop()
 
         def write() -> None:
@@ -300,7 +299,7 @@ class Keeper:
         self._thread.submit(write)
 
     def _later(self, work: Callable[[], None]) -> None:
-        """Have a count kept; one that cannot be costs nothing but that."""
+        """Store a count; a failure only loses that count."""
 
         def keep() -> None:
             try:

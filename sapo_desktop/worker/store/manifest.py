@@ -1,7 +1,7 @@
-"""What a run was made with: all that must be alike for a resumed run to equal an unbroken one, bit for bit.
+"""The conditions of a run: everything that must be equal for a resumed run to equal an unbroken one, bit for bit.
 
-History keeps one manifest per start of training; `differs` says in words what changed since. Facts that only
-an engine knows (torch's version, device, dtype) are handed in: nothing here imports it.
+History stores one manifest per start of training; `differs` says in words what changed since. Facts that only an engine
+knows (torch's version, device, dtype) are arguments: nothing here imports it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from sapo_desktop.system.hardware import processor
 _HASH = re.compile("[0-9a-f]{64}")
 _PACKAGES = ("transformers", "peft", "reasoning_gym", "numpy", "tokenizers")
 _WITHOUT_EFFECT = {
-    # how the window looks, and what it tells
+    # the window's appearance and notifications
     "label", "language", "look_for_updates", "notify", "start_at_login", "text_size", "theme", "when_window_closes",
     # when a node computes, not what
     "hottest", "keep_awake", "low_priority", "on_battery", "on_metered", "pause_for", "price_per_kwh",
     "processor_percent", "round_most", "schedule", "when_in_use",
-    # what is kept, and where
+    # what is stored, and where
     "disk_gigabytes", "models_folder",
-    # how others are reached; a proxy's login has no place in a log
+    # how others are reached; a proxy's login must not be in a log
     "announce", "download_kilobytes", "listen", "proxy", "serve", "serve_port", "upload_kilobytes",
 }  # fmt: skip
 """Settings that change no number of a run."""
@@ -41,13 +41,13 @@ class RunManifest(Record, frozen=True):
     """The conditions of a run."""
 
     settings: dict[str, Any]
-    """As they were: a value that there is no more is still part of what was played."""
+    """As they were: a value that no longer exists is still part of what was played."""
     seed: int
-    """The one drawn where the setting is 0."""
+    """The one drawn if the setting is 0."""
     versions: dict[str, str]
     model_sha256: str
     catalogue: str
-    """Id of the task catalogue: which questions a seed means."""
+    """Id of the task catalogue, which decides what questions a seed means."""
     processor: str
     cores: int
     system: str
@@ -70,7 +70,7 @@ def manifest_of(
     device: str,
     dtype: str,
 ) -> RunManifest:
-    """The manifest of a run that starts now on this machine."""
+    """The manifest of a run that starts now on this computer."""
     return RunManifest(
         settings=msgspec.to_builtins(settings),
         seed=seed,
@@ -88,7 +88,7 @@ def manifest_of(
 
 
 def differs(before: RunManifest, after: RunManifest) -> list[Text]:
-    """What is not as it was, in words, one entry each; empty where the run goes on exactly."""
+    """What differs, in words, one entry each; empty if the run continues exactly."""
     changed = [
         _change(name.replace("_", " "), getattr(before, name), getattr(after, name))
         for name in before.__struct_fields__
@@ -119,7 +119,7 @@ def _change(what: Text, old: object, new: object) -> Text:
 
 
 def _said(value: object) -> Text:
-    """As it is typed; nothing at all would be read over. Of a hash or key its beginning tells as much."""
+    """As it is typed, with a word for an empty value. The beginning of a hash or key is enough."""
     if isinstance(value, str) and _HASH.fullmatch(value):
         return value[:8]
     if isinstance(value, bool):

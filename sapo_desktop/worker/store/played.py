@@ -1,6 +1,6 @@
-"""The rounds that were played last, read without touching the history: also while a node writes to it, and without one.
+"""The last rounds, read without changing the history: also while a node writes to it, and without a node.
 
-What cannot be read counts as not played: it serves an estimate, and the node says what is wrong with its history.
+Unreadable data counts as not played: this serves an estimate, and the node reports problems with its history.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Played(NamedTuple):
 
 
 def last_played(history: Path, count: int) -> Played | None:
-    """Up to `count` of the newest rounds that count, of the run that played last; None where there are none."""
+    """Up to `count` of the newest rounds of the last run that count; None if there are none."""
     if not history.exists():
         return None
     try:

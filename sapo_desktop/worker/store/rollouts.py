@@ -1,7 +1,7 @@
-"""Pages of kept answers, filtered: functions on an open transaction, as in worker/store/rows.py.
+"""Pages of stored answers, filtered: functions on an open transaction, as in worker/store/rows.py.
 
-An answer's id is made of its round's row, its group's place and its own place in it, so that ids need no column, grow
-with every answer that counts, and lead straight to their place in the table, however long the history is.
+An answer's id combines its round's row, its group's place and its own place, so ids need no column, grow with every
+answer that counts, and lead straight to their place in the table, however long the history is.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout, 
 from sapo_desktop.worker.store.rows import records, storable
 
 _GROUPS, _ANSWERS = 1 << 12, 1 << 8
-"""More than a round has, and than a group has."""
+"""Upper bounds: groups in a round, answers in a group."""
 _PAGE_BYTES = 4_000_000
 """Of texts in a page: a message holds 16 MiB."""
-# CROSS JOIN keeps SQLite on the order of the table, so that a page stops where it is full.
+# CROSS JOIN makes SQLite follow the order of the table, so that a page stops where it is full.
 _SELECT = f"""
 SELECT (a.round_id * {_GROUPS} + a.place) * {_ANSWERS} + a.answer AS id, r.round, t.name AS task,
        CAST(g.seed AS TEXT) AS seed,
@@ -34,7 +34,7 @@ WHERE r.lost = 0"""
 
 
 def read_page(db: sqlite3.Connection, wanted: GetRollouts) -> Rollouts:
-    """Newest first up to `limit` answers; oldest first whole rounds up to `limit`, at least one."""
+    """Newest first, up to `limit` answers; oldest first, whole rounds up to `limit`, at least one."""
     conditions, values = _conditions(wanted)
     way = "DESC" if wanted.newest_first else "ASC"
     order = f"ORDER BY a.round_id {way}, a.place {way}, a.answer {way}"
@@ -43,7 +43,7 @@ def read_page(db: sqlite3.Connection, wanted: GetRollouts) -> Rollouts:
 
 
 def _page(rollouts: Iterable[Rollout], wanted: GetRollouts) -> Rollouts:
-    """As many of them as a page holds."""
+    """As many of them as fit into a page."""
     items: list[Rollout] = []
     size = begun = 0
     for one in rollouts:
@@ -63,7 +63,7 @@ def _conditions(wanted: GetRollouts) -> tuple[list[str], dict[str, Any]]:
     conditions: list[str] = []
     values: dict[str, Any] = {}
     if wanted.after > 0:
-        # Rows of rounds that count grow with their rounds: those that were played again came later.
+        # Rows of rounds that count grow with their rounds: repeated rounds came later.
         conditions.append(
             "AND a.round_id > (SELECT coalesce(max(id), 0) FROM rounds WHERE lost = 0 AND round <= :after)"
         )

@@ -1,6 +1,6 @@
-"""The rows behind `worker/store/history.py`: what is inserted for a round, read back, drawn as curves, and pruned.
+"""The rows of `worker/store/history.py`: inserted for a round, read, turned into curves, and pruned.
 
-Functions on an open transaction; when one begins and ends is decided there. The tables stand in
+Functions on an open transaction; history.py decides when one begins and ends. The tables are in
 `worker/store/database.py`.
 """
 
@@ -18,17 +18,17 @@ from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint, Model
 Checked = TypeVar("Checked", bound=msgspec.Struct)
 Kind = TypeVar("Kind")
 MODEL = "(SELECT substr(model_hash, 1, 16) FROM runs WHERE runs.id = run)"
-"""Short hash of the model of a row of rounds or evals: the run knows it, also of rows from before they carried it."""
+"""Short hash of the model of a row of rounds or evals; the run knows it, also for rows from before they had it."""
 AT_WORK = "run IN (SELECT id FROM runs WHERE model_hash = (SELECT model_hash FROM runs ORDER BY id DESC LIMIT 1))"
 """Whether such a row is of the last run's model."""
 MOST_SOURCES = 20_000
-"""A message to a client holds some five times as many."""
+"""A message to a client can hold about five times as many."""
 _ROUNDS_A_STEP = 10
 """Pruning is done a little at every round, so that no round waits for it."""
 
 
 def insert(db: sqlite3.Connection, table: str, **values: object) -> int:
-    """A row with these values by column; returns its id."""
+    """Insert a row with these values by column; returns its id."""
     columns, marks = ", ".join(values), ", ".join("?" * len(values))
     return db.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", [*values.values()]).lastrowid or 0
 
@@ -108,7 +108,7 @@ def name_checkpoint(db: sqlite3.Connection, number: int, round_number: int) -> N
 
 
 def prune_old(db: sqlite3.Connection, newest: int) -> None:
-    """Of rounds up to `newest` keep one group's answers, another place in each; of lost rounds none."""
+    """For rounds up to `newest`, keep one group's answers, at a different place in each; for lost rounds none."""
     rows = db.execute(
         "SELECT id, round, lost FROM rounds WHERE pruned = 0 AND round <= ? ORDER BY round LIMIT ?",
         (newest, _ROUNDS_A_STEP),
@@ -121,8 +121,8 @@ def prune_old(db: sqlite3.Connection, newest: int) -> None:
 
 
 def prune_large(db: sqlite3.Connection, most_bytes: int) -> bool:
-    """Above `most_bytes` the oldest kept answers go, those of some rounds at a time; their space is used again, the
-    file does not shrink. False where none go."""
+    """Above `most_bytes`, delete the oldest stored answers, those of some rounds at a time; the file reuses their
+    space but does not shrink. False if none can be deleted."""
     (held,) = db.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()
     if held - free_bytes(db) <= most_bytes:
         return False
@@ -135,7 +135,7 @@ def prune_large(db: sqlite3.Connection, most_bytes: int) -> bool:
 
 
 def free_bytes(db: sqlite3.Connection) -> int:
-    """Of the file: left by what was deleted, and used again."""
+    """Unused bytes of the file, which are reused."""
     found = db.execute("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size").fetchone()
     return int(found[0])
 
@@ -152,8 +152,8 @@ def read_report(db: sqlite3.Connection, round_id: int, report: str, checkpoint: 
 
 
 def read_sources(db: sqlite3.Connection) -> list[Source]:
-    """What training was fed from whom, by author and task; groups made here have no author. The most weight first;
-    those beyond MOST_SOURCES together, by origin, under no name and no task."""
+    """The origin of the training data, by author and task; own groups have no author. Largest weight first; those
+    beyond MOST_SOURCES are combined by origin, without name and task."""
     found = db.execute(
         "SELECT t.name AS task, g.origin, coalesce(u.name, '') AS author, count(*) AS groups, "
         "sum(g.answers) AS answers, coalesce(sum(g.weight), 0.0) AS weight "
@@ -171,15 +171,15 @@ def read_sources(db: sqlite3.Connection) -> list[Source]:
 
 
 def checked(record: Checked) -> Checked:
-    """The record, its fields of the types that it declares: SQLite keeps any value in any column. msgspec's
-    ValidationError where one is of another, which `Database.reading` says to be damage."""
-    # By the names that they are stored under, which some fields have besides their own.
+    """The record with fields of its declared types, because SQLite stores any value in any column. A mismatch raises
+    msgspec's ValidationError, which `Database.reading` reports as damage."""
+    # By their stored names, which some fields have in addition to their own.
     names = zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True)
     return msgspec.convert({stored: getattr(record, name) for name, stored in names}, type(record))
 
 
 def records(rows: sqlite3.Cursor, kind: type[Kind]) -> Iterator[Kind]:
-    """A record for each row, its fields the columns of those names, checked in the same way."""
+    """A record for each row, its fields from the columns of those names, checked in the same way."""
     names = [column[0] for column in rows.description]
     return (msgspec.convert(dict(zip(names, row, strict=True)), kind) for row in rows)
 
@@ -189,7 +189,7 @@ def to_json(record: msgspec.Struct) -> str:
 
 
 def storable(text: str) -> str:
-    """SQLite stores UTF-8: half a surrogate pair, which a tokenizer can yield, has no place in it."""
+    """SQLite stores UTF-8, which cannot contain half a surrogate pair from a tokenizer."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -215,7 +215,7 @@ def read_curve(db: sqlite3.Connection, after: int, limit: int) -> Curve:
 
 
 def _models(db: sqlite3.Connection) -> list[ModelRun]:
-    """Every model that ever was at work, in the order of their first runs, under the name it was last chosen by."""
+    """All current and former models, in the order of their first runs, with their last names."""
     found = db.execute(
         "SELECT substr(model_hash, 1, 16) AS hash, coalesce(json_extract(manifest, '$.settings.model'), '') AS name, "
         "max(id) AS last, min(id) AS first FROM runs GROUP BY model_hash ORDER BY first"

@@ -1,6 +1,6 @@
 """Folders whose manifest proves their content: size and SHA-256 of every file, and of the manifest itself.
 
-Against damage (bit rot, a half-written file, a disk that lied), not against an attacker: nothing here is signed.
+Against damage (bit rot, a partial file, a disk that lied), not against an attacker: nothing here is signed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class File(Record, frozen=True):
 
 
 class Contents(Record, frozen=True):
-    """What a manifest says of its folder; `files` by path within it, with `/` between parts."""
+    """The manifest's description of its folder; `files` by path within it, with `/` between parts."""
 
     format: int
     number: int
@@ -38,13 +38,13 @@ class Contents(Record, frozen=True):
 
     @property
     def size(self) -> int:
-        """Bytes of all files together."""
+        """Total bytes of all files."""
         return sum(file.size for file in self.files.values())
 
 
 class _Manifest(Record, frozen=True):
     sha256: str
-    """Over `body` exactly as it stands: a flipped bit in the manifest shows too."""
+    """Over `body` exactly as it is: a flipped bit in the manifest shows too."""
     body: msgspec.Raw
 
 
@@ -53,7 +53,7 @@ class _Format(Record, frozen=True):
 
 
 class Unsound(Explained):
-    """What is wrong with one checkpoint; ends as Damaged or CheckpointError."""
+    """What is wrong with one checkpoint; becomes Damaged or CheckpointError."""
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -61,7 +61,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def fingerprints(folder: Path) -> dict[str, File]:
-    """Of every file below the folder but the manifest."""
+    """Of every file below the folder except the manifest."""
     return {path.relative_to(folder).as_posix(): _fingerprint(path) for path in _files(folder)}
 
 
@@ -72,8 +72,8 @@ def _fingerprint(path: Path) -> File:
 
 
 def check(path: Path, name: str, expected: File) -> None:
-    """Raise Unsound where the file is not as its manifest has it."""
-    size = path.stat().st_size  # first: what became endless is not read to its end
+    """Raise Unsound if the file differs from its manifest."""
+    size = path.stat().st_size  # first, so that an endless file is not read to its end
     if size != expected.size or _fingerprint(path) != expected:
         raise Unsound(
             "{name} differs from what was written ({found} of {expected} bytes)",
@@ -90,10 +90,10 @@ def seal(body: Contents) -> bytes:
 
 
 def unseal(data: bytes) -> Contents:
-    """What a manifest file says.
+    """Parse a manifest file.
 
     Raises:
-        Unsound: it is not as it was written. msgspec's errors where it is no manifest at all.
+        Unsound: it differs from what was written. msgspec's errors if it is not a manifest at all.
         CheckpointError: a newer program wrote it.
     """
     manifest = msgspec.json.decode(data, type=_Manifest)

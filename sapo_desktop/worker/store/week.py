@@ -1,4 +1,4 @@
-"""What the last seven days came to: rounds, right answers, what was learned, who was helped, and the energy."""
+"""Totals of the last seven days: rounds, right answers, what was learned, who was helped, and the energy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DAYS = 7
 
 
 def read_week(db: sqlite3.Connection, now: float) -> Week:
-    """Up to `now`, in Unix time."""
+    """Until `now`, in Unix time."""
     since = now - _DAYS * DAY
     first = _first_round(db, since)
     rounds, solved = db.execute(
@@ -28,7 +28,7 @@ def read_week(db: sqlite3.Connection, now: float) -> Week:
 
 
 def _first_round(db: sqlite3.Connection, since: float) -> int:
-    """The oldest row of these days; one that there is not where there is none."""
+    """The oldest row of these days; a nonexistent one if there is none."""
     first = 1 << 62
     for row, finished in db.execute("SELECT id, finished FROM rounds ORDER BY id DESC"):
         if finished <= since:
@@ -38,7 +38,7 @@ def _first_round(db: sqlite3.Connection, since: float) -> int:
 
 
 def _scores(db: sqlite3.Connection, since: float) -> tuple[float | None, float | None]:
-    """Of the model at work and the same questions: the score before these days, or its first one, and the newest."""
+    """For the current model and equal questions: the score before these days, or its first one, and the newest."""
     of_line = (
         f"FROM evals WHERE lost = 0 AND which = 'validation' AND {AT_WORK} AND finished {{}} ? "
         "AND json_extract(report, '$.line') = ? ORDER BY {} LIMIT 1"

@@ -188,6 +188,6 @@ def test_where_the_data_was_cut_off_the_words_are_left(cut: int) -> None:
 
 def test_what_names_no_error_of_ours_is_none() -> None:
     assert named_error("Traceback (most recent call last):\nValueError: no") is None
-    assert named_error("told as data: {}\nnothing else") is None
+    assert named_error("as data: {}\nnothing else") is None
     read = named_error("SapoError: The starter is missing.")
     assert type(read) is SapoError and str(read) == "The starter is missing."

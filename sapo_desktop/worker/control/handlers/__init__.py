@@ -1,1 +1,1 @@
-"""What the worker does on each request of a client."""
+"""The worker's handlers of clients' requests."""

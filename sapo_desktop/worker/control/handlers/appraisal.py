@@ -1,9 +1,9 @@
 """What would run here: the worker's answer, and `python -m sapo_desktop.worker.control.handlers.appraisal --data DIR`
-where no node runs.
+without a node.
 
-That process reads one request from standard input and writes the reply to standard output, both JSON. A node started
-for the question would load the very model that may not fit. Memory is looked at anew at every call; the processor is
-measured for a second, once.
+That process reads one request from standard input and writes the reply to standard output, both in JSON. Starting a
+node for the question would load the model that may not fit. Memory is read at every call; the processor is measured
+once, for a second.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ NOT_BUILT = sentence(
 )
 _MOVES = 0.1
 ROUNDS = 10
-"""That show the pace."""
+"""Number of recent rounds that determine the pace."""
 _MEASURED = "smollm2-135m"
-"""The model at whose width the processor is measured: the smallest that people have."""
+"""The model at whose width the processor is measured: the smallest common one."""
 _MEASURING_SECONDS = 40.0
 NO_PACK = sentence(
     "Nothing can be trained here until the engine pack is installed.", in_terminal="sapo-desktop engine install"
@@ -66,14 +66,14 @@ NO_PACK = sentence(
 
 
 class Steady:
-    """A number of bytes that stands still while what it stands for moves by less than a tenth of the whole: no estimate
-    is to change under a person's eyes because some program took a breath."""
+    """A number of bytes that only changes when the measured value moves by a tenth of the whole, so that estimates
+    do not flicker."""
 
     def __init__(self) -> None:
         self._said = -1
 
     def __call__(self, found: int, whole: int) -> int:
-        """What to say for `found`."""
+        """The value to report for `found`."""
         if self._said < 0 or abs(found - self._said) > _MOVES * whole:
             self._said = found
         return self._said
@@ -83,7 +83,7 @@ Measure = Callable[[], ProductTimes | None]
 
 
 def measured_apart() -> ProductTimes | None:
-    """A second of products, by a process of its own; None where it cannot be measured."""
+    """A second of measuring in a separate process; None if that is impossible."""
     entry = model_catalogue().find(_MEASURED)
     if entry is None or not can_learn():
         return None
@@ -111,9 +111,9 @@ def appraise(
     steady: Steady | None = None,
     measure: Measure = measured_apart,
 ) -> FitReply:
-    """Answer; `folder`: any on the disk that counts, there or not. `held`: bytes that this node's own model takes now,
-    and another one in its place could have. `steady`: what was said of the free memory before. `measure`: the
-    processor, where that was never done."""
+    """Answer a request. `folder`: any folder on the relevant disk, existing or not. `held`: bytes of this node's own
+    model, which another one could use. `steady`: the previously reported free memory. `measure`: measure the
+    processor if that was never done."""
     here = _with_pace(_measured(hardware(folder), DataFolder.at(folder).cache, measure), settings, folder)
     free = min(here.memory, here.memory_free + held)
     here = msgspec.structs.replace(here, memory_free=(steady or Steady())(free, here.memory))
@@ -137,13 +137,13 @@ def _measured(here: Hardware, cache: Path, measure: Measure) -> Hardware:
     known = with_measured(here, cache)
     if known.products or (times := measure()) is None:
         return known
-    with contextlib.suppress(OSError):  # nothing was kept here yet: the next question measures again
+    with contextlib.suppress(OSError):  # nothing was stored here yet: the next request measures again
         remember(cache, times)
     return with_measured(here, cache, [times])
 
 
 def _with_pace(here: Hardware, settings: Settings, folder: Path) -> Hardware:
-    """With what the last rounds on this computer showed."""
+    """The hardware with the pace of the last rounds on this computer."""
     return msgspec.structs.replace(here, pace=_pace(here, settings, folder))
 
 
@@ -163,7 +163,7 @@ def _pace(here: Hardware, settings: Settings, folder: Path) -> Pace | None:
             precision=manifest.dtype,
         )
     except (ModelError, TooBig):
-        return None  # it is no more, or cannot learn
+        return None  # it is gone, or cannot learn
     return shown(played.reports, way, model.shape, here, manifest.threads)
 
 
@@ -176,7 +176,7 @@ def _fit(machine: Hardware, settings: Settings, llama_cpp: bool) -> Fit:
 
 
 def hardware(folder: Path) -> Hardware:
-    """This computer now; the disk is that of `folder` or of what is above it."""
+    """This computer now; the disk is that of `folder` or of its nearest existing parent."""
     return probe(next(place for place in (folder, *folder.absolute().parents) if place.exists()))
 
 

@@ -1,4 +1,4 @@
-"""What clients ask of the model: questions of their own and of tasks, answered, told while they are written, marked."""
+"""Clients' questions to the model, their own and those of tasks: answered, streamed and scored."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sapo_desktop.worker.hosts.engine import Spoken
 from sapo_desktop.worker.node import Node
 
 TELL_SECONDS = 0.2
-"""Between two events about one answer."""
+"""Minimum interval of events about one answer."""
 
 
 class Asking:
@@ -68,8 +68,8 @@ class Asking:
     async def answer_program(
         self, question: str, turns: Sequence[Exchange], system: str | None, sampling: Sampling, spoken: Spoken
     ) -> Generated:
-        """Answer another program with the model as it is now. `system`: its own system message in place of the one
-        that the model learns with, and of the examples. Raises SapoError, ContextFull among them."""
+        """Answer another program with the current model. `system`: its own system message, which replaces the usual
+        one and the examples. Raises SapoError, including ContextFull."""
         if system is None:
             prompt = await self._prompt(free_question(question), turns)
         else:
@@ -95,7 +95,7 @@ class Asking:
         )
 
     async def _question(self, task: str, seed: int | None) -> Question:
-        """The question of that seed, or of one that is drawn."""
+        """The question of that seed, or of a random one."""
         seed = self._random.getrandbits(63) if seed is None else seed
         question = (await self._node.examiner.set_questions([QuestionRef(task=task, seed=seed)]))[0]
         if question is None:
@@ -103,7 +103,7 @@ class Asking:
         return question
 
     async def _prompt(self, question: Question, turns: Sequence[Exchange] = ()) -> Prompt:
-        """As in training, after the earlier turns of a chat."""
+        """The prompt as in training, after the earlier turns of a chat."""
         async with self._node.gate.awake():
             (prompt,) = await self._node.prompts([question])
         return msgspec.structs.replace(prompt, turns=tuple(turns))
@@ -146,7 +146,7 @@ class Asking:
 
 
 def no_room(tokens: int, context: int, *, chat: bool) -> ContextFull:
-    """What to say of a question, or of a chat, that fills the model's context."""
+    """The error for a question or chat that fills the model's context."""
     if chat:
         return ContextFull(
             "This chat has {tokens} tokens by now and leaves no room for an answer: this model reads {context} at "
@@ -163,7 +163,7 @@ def no_room(tokens: int, context: int, *, chat: bool) -> ContextFull:
 
 
 def drawn_sampling(node: Node, random: SystemRandom, *, greedy: bool = False) -> Sampling:
-    """As in training, with a seed that nobody knows."""
+    """Sampling as in training, with a random seed."""
     return Sampling(
         greedy=greedy,
         temperature=node.settings.temperature,
@@ -173,7 +173,7 @@ def drawn_sampling(node: Node, random: SystemRandom, *, greedy: bool = False) ->
 
 
 class _Told:
-    """Tells of one answer while it is written, no more often than anybody can read."""
+    """Reports one answer while it is written, at a readable rate."""
 
     def __init__(self, stream: int, publish: Callable[[Event], None], now: Callable[[], float]) -> None:
         self._stream = stream

@@ -1,5 +1,5 @@
-"""What `doctor` asks the node itself: whether it works, where it listens, its clock beside its peers', and who of those
-that the user has named can be reached. In silo nothing is sent for it, and that is what it says."""
+"""The checks of `doctor` on the node itself: whether it works, where it listens, its clock compared with its peers',
+and which named peers can be reached. In silo nothing is sent for this, and the check says so."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _NOTHING_SENT = "In silo: nothing was sent, and nobody was asked."
 
 
 def computing(whys: Sequence[Why], here: Presence, now: float) -> Check:
-    """Whether anything holds the node back. `whys`: why it is in its state, and what else forbids to compute; `now`:
+    """Whether anything holds the node back. `whys`: the reason of its state, and what else forbids computing; `now`:
     Unix time."""
     held = [why for why in whys if isinstance(why, HeldBack | NotKept | Paused | PausedAfterRound | Failed)]
     if not held:
@@ -88,13 +88,13 @@ def _against(why: Why) -> str:
 
 
 async def swarm_checks(settings: Settings, info: SwarmInfo, dial: Dial) -> list[Check]:
-    """The node's part in the swarm. `dial`: raises SapoError where nobody answers; never called in silo."""
+    """The node's part in the swarm. `dial`: raises SapoError if nobody answers; never called in silo."""
     found = [listening(settings, info), clock(info)]
     return [*found, await peers(settings, info, dial)]
 
 
 def listening(settings: Settings, info: SwarmInfo) -> Check:
-    """The port that others link to."""
+    """The port for peers."""
     name = "listening port"
     if not settings.listen:
         return Check(name, "good", "None is set: this node dials others, and takes no links.")
@@ -126,7 +126,7 @@ def listening(settings: Settings, info: SwarmInfo) -> Check:
 
 
 def clock(info: SwarmInfo) -> Check:
-    """This computer's clock beside those of the linked peers."""
+    """This computer's clock compared with those of the linked peers."""
     name = "clock by peers"
     if info.state == "silo":
         return Check(name, "good", _NOTHING_SENT)
@@ -161,7 +161,7 @@ def clock(info: SwarmInfo) -> Check:
 
 
 async def peers(settings: Settings, info: SwarmInfo, dial: Dial) -> Check:
-    """Whether those answer that the user has named; each is dialled, all at once."""
+    """Whether the peers that the user named answer; all are dialled at once."""
     name = "peers"
     if info.state == "silo":
         return Check(name, "good", _NOTHING_SENT if settings.silo else str(info.reason))
@@ -197,7 +197,7 @@ def _linked(count: int) -> str:
 
 
 async def _asked(address: str, dial: Dial) -> str:
-    """Why this peer is of no use; empty where it answers."""
+    """Why this peer is of no use; empty if it answers."""
     try:
         async with asyncio.timeout(_DIAL_SECONDS):
             await dial(address)

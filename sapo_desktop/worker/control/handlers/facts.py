@@ -1,4 +1,4 @@
-"""What clients ask the worker about itself: facts, the model at work, notices, the log, a file for a bug report."""
+"""Clients' requests about the worker itself: facts, current model, notices, log, and a file for a bug report."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
 
 _JOIN_SECONDS = 120.0
-"""A node that was started for the checks joins the swarm first."""
+"""A node that was started for the checks first joins the swarm."""
 _ON_THE_CARD = "Update the card's driver and start the node again; or set device to cpu, and the card is left alone."
 _LOOK_SECONDS = 0.2
 
 
 class FactRequests:
-    """Answers them. `notices`: those that are kept, oldest first."""
+    """Answers them. `notices`: the stored ones, oldest first."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class FactRequests:
         try:
             facts |= await self._limits()
         except SapoError as error:
-            facts["examiner limits"] = f"not known: {error}"  # what is broken is what the file is for
+            facts["examiner limits"] = f"not known: {error}"  # broken parts are what the file is about
         log = await asyncio.to_thread(log_tail, self._folder.log("worker"), diagnosis.LOG_LINES)
         standing = Looker(self._folder).standing(self._node.settings)
         settings, private = self._node.settings, diagnosis.private_words(self._folder.root)
@@ -92,7 +92,7 @@ class FactRequests:
         return Diagnosis(text=diagnosis.report(checks, facts, settings, log, private, said=said))
 
     async def _checks(self) -> list[Check]:
-        """Of the node itself."""
+        """The checks of the node itself."""
         deadline = time.monotonic() + _JOIN_SECONDS
         while self._side.info().state == "joining" and time.monotonic() < deadline:
             await asyncio.sleep(_LOOK_SECONDS)
@@ -156,7 +156,7 @@ class FactRequests:
         return values | {f"library {name}": value for name, value in node.examiner.host.versions.items()}
 
     async def _limits(self) -> dict[str, str]:
-        """What the hosts' processes are kept from doing."""
+        """The restrictions on the host processes."""
         examiner = self._node.examiner
         async with self._node.gate.awake():
             limits = await examiner.limits()
@@ -169,7 +169,7 @@ class FactRequests:
 
 
 def model_size(path: Path) -> int:
-    """Bytes of the weights in a model's folder, or of a GGUF file in all its parts."""
+    """Bytes of the weights in a model's folder, or of all parts of a GGUF file."""
     try:
         files = parts_of(path) if is_gguf(path) else path.glob("*.safetensors")
         return sum(file.stat().st_size for file in files)

@@ -1,9 +1,9 @@
-"""A person's answer: a question is posed, its answer is marked, joined by the model's own, shared and learned from.
+"""A person's answer: a question is posed, its answer is scored, joined by the model's own answers, shared and learned
+from.
 
-The person is told where the text goes before it is given, and what was said then is the most that is done: a question
-posed as one that stays here is never shared. A posed question lives in memory alone, for ten to twenty minutes, and is
-answered once; nothing is left of one that is not. Left out: how it is weighed (learning/external.py) and when it is
-trained on (worker/status.py).
+The person sees where the text will go before giving it, and nothing beyond that is done: a question posed as local is
+never shared. A posed question exists only in memory, for ten to twenty minutes, and can be answered once; otherwise
+nothing remains of it. Left out: its weight (learning/external.py) and when it is trained on (worker/status.py).
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from sapo_desktop.worker.node import Node
 log = logging.getLogger(__name__)
 
 MOST_POSED = 4
-"""Questions that wait for an answer at a time; with one more, the oldest is forgotten."""
+"""Questions that wait for an answer; with one more, the oldest is dropped."""
 _SECONDS = 2.0 * limits.SLOT_SECONDS
 """How long a question that is not shared can be answered."""
 
 
 @dataclass(frozen=True)
 class _Posed:
-    """A question that waits. `member`: who publishes the answer; None where it stays here."""
+    """A waiting question. `member`: the publisher of the answer; None if it is not shared."""
 
     question: Question
     member: Member | None
@@ -67,7 +67,7 @@ class HumanAnswers:
         self._random = SystemRandom()
 
     async def pose(self, request: AskForQuestion) -> PosedQuestion:
-        """A fresh question. Raises TaskError where there is no such task, or no question of it now."""
+        """A new question. Raises TaskError if there is no such task, or no question of it now."""
         task = self._task(request.task)
         family = self._catalogue.family(family_of(task))
         member, where = self._destination(task)
@@ -88,12 +88,12 @@ class HumanAnswers:
         )
 
     async def give(self, request: GiveAnswer) -> HumanMarked:
-        """Take the answer to a posed question. Raises UsageError where the text or the question cannot be taken."""
+        """Take the answer to a posed question. Raises UsageError if the text or the question is not acceptable."""
         posed = self._waiting(request.id)
         question = posed.question
         family = self._catalogue.family(family_of(question.task))
         text = written(request.answer, request.reasoning, family.grammar)
-        del self._posed[request.id]  # from here on it is answered, whatever comes
+        del self._posed[request.id]  # from here on it counts as answered, whatever happens
         async with self._node.awake():
             beside = await self._beside(question)
             marks = await self._marks(question, [text, *(completion.text for completion in beside)])
@@ -121,7 +121,7 @@ class HumanAnswers:
         )
 
     def _task(self, name: str | None) -> TaskKey:
-        """The task of that name; of a family one of the levels in training, else its first."""
+        """The task of that name; for a family, one of its levels in training, else its first."""
         node = self._node
         if name is not None and "/" in name:
             self._catalogue.find(name)
@@ -131,7 +131,7 @@ class HumanAnswers:
         return draw_task(node.settings, node.counters, node.levels, self._random, name)
 
     def _destination(self, task: TaskKey) -> tuple[Member | None, Text]:
-        """Who would publish an answer to this task, and the sentence that says where it goes."""
+        """Who would publish an answer to this task, and the sentence that says so."""
         member = self._side.member
         why: Text
         if member is None:
@@ -153,11 +153,11 @@ class HumanAnswers:
 
     @property
     def _answers(self) -> int:
-        """Answers in the group, the person's included."""
+        """Answers in the group, including the person's."""
         return min(self._node.settings.answers, limits.MAX_ANSWERS)
 
     async def _private(self, task: TaskKey) -> Question:
-        """A training question that nobody else is asked."""
+        """A training question that nobody else gets."""
         examiner, draw = self._node.examiner, self._random.getrandbits
         (question,) = await training_questions(examiner, [task], lambda asked: [Place(draw(63)) for _ in asked])
         return question
@@ -180,8 +180,8 @@ class HumanAnswers:
         self._posed = {name: posed for name, posed in self._posed.items() if posed.until > self._now()}
 
     async def _encoded(self, question: Question, text: str | None) -> Encoded | None:
-        """The ids to train on; None where there is no text, it spells a special token of the model or is longer than
-        the model's own answers may be, or the engine fails."""
+        """The ids to train on. None if there is no text, if it contains a special token or is longer than the
+        model's own answers may be, or if the engine fails."""
         if text is None:
             return None
         try:
@@ -193,7 +193,7 @@ class HumanAnswers:
         return encoded if tokens and self._node.yardstick().holds(encoded.prompts[0], tokens) else None
 
     async def _beside(self, question: Question) -> Sequence[Completion]:
-        """The model's own answers; none where the engine fails: a group of one is a group too."""
+        """The model's own answers; none if the engine fails, since a group of one is valid."""
         sampling = drawn_sampling(self._node, self._random)
         try:
             prompts = await self._node.prompts([question])
@@ -209,10 +209,10 @@ class HumanAnswers:
 
 
 def written(answer: str, reasoning: str, grammar: str) -> str:
-    """The text as it travels: reasoning where there is any, then one answer span, and nothing after it.
+    """The text as it is published: the reasoning, if any, then one answer span, and nothing after it.
 
     Raises:
-        UsageError: it is empty, too long, holds signs that may not travel, or more than one span.
+        UsageError: it is empty, too long, contains characters that cannot be shared, or more than one span.
     """
     if len(answer) + len(reasoning) > limits.MAX_ANSWER:
         raise UsageError(

@@ -1,6 +1,6 @@
-"""What clients ask about models that are kept: to download, import, remove and list them.
+"""Clients' requests about stored models: download, import, remove and list them.
 
-One download or import is under way at a time; it belongs to the worker, and clients come and go.
+Only one download or import runs at a time. It belongs to the worker, so it continues when clients leave.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ModelRequests:
     """Answers them.
 
     Args:
-        settings: those in force.
+        settings: the current ones.
     """
 
     def __init__(self, data: DataFolder, settings: Callable[[], Settings], publish: Callable[[Event], None]) -> None:
@@ -102,7 +102,7 @@ class ModelRequests:
         return Ok(text=sentence("The token for {hub} is in this computer's keyring.", hub=hub))
 
     async def follow(self, settings: Settings) -> None:
-        """Silo is true at once: a download or search under way ends."""
+        """Apply a change of silo: if true, a running download or search ends at once."""
         if settings.silo:
             for task in self._searches:
                 task.cancel()
@@ -110,11 +110,11 @@ class ModelRequests:
                 await self.close()
 
     def at_rate(self, kilobytes: int) -> None:
-        """From now on download so many KB a second at most, 0: no limit; what is under way goes on where it was."""
+        """Limit downloads to so many KB per second (0: no limit); a running one continues."""
         self._rate.set(kilobytes)
 
     async def close(self) -> None:
-        """End what is under way."""
+        """End a running download or import."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
@@ -122,7 +122,7 @@ class ModelRequests:
     def _folder(self) -> str:
         return str(librarian.models_folder(self._settings()))
 
-    # -- the work in hand ------------------------------------------------------------------------------------------
+    # -- the current work -----------------------------------------------------------------------------------------
 
     def _begin(self, model: str, work: Coroutine[Any, Any, Kept], *, needs_network: bool) -> None:
         if self._working is not None:
@@ -148,7 +148,7 @@ class ModelRequests:
             self._publish(self._working)
 
     def _over(self, model: str, work: Coroutine[Any, Any, Kept], task: asyncio.Task[_Ended]) -> None:
-        """Tell how it ended. Not done by the task itself, which may be cancelled before its first step."""
+        """Report the result. Not part of the task, which may be cancelled before its first step."""
         work.close()
         self._working, self._task, self._needs_network = None, None, False
         cancelled = models.ModelFailed(
@@ -158,7 +158,7 @@ class ModelRequests:
 
 
 async def _told(model: str, work: Coroutine[Any, Any, Kept]) -> _Ended:
-    """Do the work, and turn its end into what clients are told."""
+    """Do the work, and turn its result into an event."""
     try:
         kept = await work
     except SapoError as error:

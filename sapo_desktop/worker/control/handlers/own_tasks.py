@@ -24,15 +24,15 @@ from sapo_desktop.worker.lengths import own_too_long
 from sapo_desktop.worker.node import Node
 
 _SHOWN = 3
-"""Questions of a file that was only read."""
+"""Questions shown of a file that was only read."""
 _WHEN = sentence("It takes effect now, or after the node's current round.")
 _LATER = sentence("The node checks whether its questions fit into the model once it uses the file.")
 _PATIENCE, _LOOK_AGAIN = 20.0, 0.1
-"""Seconds that the model's work is waited for, and between two looks."""
+"""How long to wait for the model's current work, and the interval of the checks."""
 
 
 class OwnTaskRequests:
-    """Answers them. `changed`: called once a file came or went."""
+    """Answers them. `changed`: called after a file was added or removed."""
 
     def __init__(self, folder: Path, catalogue: Catalogue, node: Node, changed: Callable[[], None]) -> None:
         self._folder = folder
@@ -41,7 +41,7 @@ class OwnTaskRequests:
         self._changed = changed
 
     async def read(self, request: ReadTasks) -> TasksRead:
-        """What the file is, or what its owner has to choose. Raises TaskError as `add` does."""
+        """Describe the file, or the choices that its owner must make. Raises TaskError as `add` does."""
         try:
             found, _ = await asyncio.to_thread(
                 self._read, Path(request.path), How(answers=request.answers, encoding=request.encoding)
@@ -64,8 +64,7 @@ class OwnTaskRequests:
         )
 
     async def add(self, request: AddTasks) -> Ok:
-        """Raises TaskError with the line where the file is none of own tasks, or with the ways in which it can be
-        read."""
+        """Add the file. Raises TaskError with the line if it is not usable, or with the possible readings."""
         how = How(answers=request.answers, encoding=request.encoding)
         try:
             found = await asyncio.to_thread(self._add, Path(request.path), how)
@@ -80,7 +79,7 @@ class OwnTaskRequests:
         return Ok(text=joined([sentence("{name} was removed.", name=request.name), _WHEN]))
 
     def _read(self, path: Path, how: How) -> tuple[OwnFile, bytes]:
-        """The file, and the content of its copy."""
+        """The file, and the content of its stored copy."""
         if not path.is_absolute() or path.suffix.lower() not in SUFFIXES:
             raise UsageError(
                 "{file} cannot be added. Own tasks must be one of {kinds}.", file=path.name, kinds=", ".join(SUFFIXES)
@@ -103,8 +102,7 @@ class OwnTaskRequests:
         return found
 
     async def _too_long(self, family: Family) -> list[Text]:
-        """Which questions do not fit into the model; where it has no time to say so now, it says so when it takes the
-        file up."""
+        """Which questions are too long for the model. If the model is busy, it says so when it loads the file."""
         engine = self._node.engine
         if not engine.running or self._node.gate.state is NodeState.PAUSED:
             return [_LATER]
@@ -117,12 +115,12 @@ class OwnTaskRequests:
             return [_LATER]
 
     def _same(self, name: str) -> Path | None:
-        """The file of the family of this name, capitals or not."""
+        """The file of the family of this name, regardless of case."""
         files = own.own_files(self._folder)
         return next((file for file in files if file.stem.lower() == name.lower()), None)
 
     def _remove(self, name: str) -> None:
-        # By the list, so that no name leads out of the folder.
+        # From the list, so that no name points outside the folder.
         found = next((file for file in own.own_files(self._folder) if file.stem == name), None)
         if found is None:
             raise UsageError("There are no own tasks named {name}.", in_terminal="sapo-desktop tasks list", name=name)
@@ -136,7 +134,7 @@ class OwnTaskRequests:
 
 
 def _said(found: OwnFile) -> list[Text]:
-    """How the file was read, and what follows from it."""
+    """How the file was read, and the consequences."""
     family, reading = found.family, found.reading
     validation, test = held_out_counts(family.name, [row.question for row in found.rows])
     said: list[Text] = [

@@ -1,8 +1,8 @@
-"""A message as this node would publish it, made to be looked at: real answers to a real question, the real encoder.
+"""An example of a message that this node would publish: real answers to a real question, encoded as usual.
 
-It works in silo and before there is anything to publish, sends nothing and uses up nothing. Its time is made up and
-decades old: no peer would take it, so what bears our signature here can stand for nothing that we publish. Left out:
-what a person has to read beside it (core/consent.py).
+It works in silo and before there is anything to publish; it sends nothing and uses nothing up. Its time is decades in
+the past, so no peer would accept it, and our signature on it cannot stand for anything that we publish. Left out: the
+text shown with it (core/consent.py).
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ from sapo_desktop.worker.node import Node
 log = logging.getLogger(__name__)
 
 _TRIES = 4
-"""Groups that are made until one may travel."""
+"""Groups made until one may be shared."""
 _KEPT_ANSWERS = 64
-"""Own answers that are looked through where no engine answers."""
+"""Own stored answers to search if no engine answers."""
 
 
 _SLOT = 0
-"""Of 1970: far from all that peers accept (swarm/protocol/limits.py)."""
+"""In 1970: far from all slots that peers accept (swarm/protocol/limits.py)."""
 
 
 class Preview:
     """Makes and shows one.
 
     Args:
-        known: the identity in use, else the kept one; None where there is none yet.
-        instance: what stands beside the key.
+        known: the identity in use, else the stored one; None if there is none yet.
+        instance: the random number next to the key.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Preview:
         self._random = SystemRandom()
 
     async def show(self, request: PreviewEnvelope) -> EnvelopePreview:
-        """Raises SapoError where no answer can be had that may travel."""
+        """Make the example. Raises SapoError if no shareable answer is available."""
         settings = self._node.settings
         signer, signed = await self._signer()
         async with self._node.gate.awake():
@@ -84,7 +84,7 @@ class Preview:
         return EnvelopePreview(text=readable(frame), bytes=len(frame), signed=signed, task=task)
 
     async def _signer(self) -> tuple[Signer, bool]:
-        """This node's own key where it has one that is open, else one for this once."""
+        """This node's own key if it has an open one, else a temporary one."""
         try:
             who = await self._known()
         except IdentityError:
@@ -92,8 +92,8 @@ class Preview:
         return (Signer(who.seed), True) if who else (Signer(fresh_seed()), False)
 
     async def _group(self, signer: Signer, settings: Settings) -> Group:
-        """Answers of the model to a question of the training side, else answers that are kept. A round in hand is not
-        waited for where there are any."""
+        """Answers of the model to a training question, else stored ones. If there are stored ones, a busy engine is
+        not waited for."""
         if self._node.engine.busy:
             with contextlib.suppress(SapoError):
                 return await self._kept()
@@ -119,7 +119,7 @@ class Preview:
         )
 
     def _task(self) -> TaskKey:
-        """One that a round might draw, of those that are shared."""
+        """A shared task that a round could draw."""
         node = self._node
         for _ in range(100):
             task = draw_task(node.settings, node.counters, node.levels, self._random)
@@ -129,7 +129,7 @@ class Preview:
 
     @property
     def _taken(self) -> Catalogue:
-        """What the swarm of the settings takes."""
+        """What the swarm of the settings accepts."""
         return self._catalogue.in_swarm(private=bool(self._node.settings.swarm))
 
     async def _question(self, signer: Signer, settings: Settings, task: TaskKey) -> Question:
@@ -153,7 +153,7 @@ class Preview:
             return (await node.engine.generate(prompts, answers, sampling)).completions[0]
 
     async def _kept(self) -> Group:
-        """The newest own group whose answers are kept."""
+        """The newest own group whose answers are stored."""
         keeper = self._node.keeper
         wanted = GetRollouts(origin="own", newest_first=True, limit=_KEPT_ANSWERS)
         known = self._taken.tasks()
@@ -182,7 +182,7 @@ class Preview:
 
 
 def readable(frame: bytes) -> str:
-    """A PUBLISH as JSON, nothing of it left out: bytes as hex, the batch and the bodies in it opened."""
+    """A PUBLISH as JSON, complete: bytes as hex, with the batch and the bodies decoded."""
     message = msgspec.msgpack.decode(frame)
     message["batch"] = [_opened(envelope) for envelope in codec.unpack_published(message["batch"])]
     return json.dumps(message, indent=2, ensure_ascii=False, default=bytes.hex)

@@ -1,7 +1,7 @@
-"""What the control channel's requests do: one short method each, over the node.
+"""The handlers of the control channel's requests: one short method each, on top of the node.
 
-The window and the command line are clients of the same requests, so everything one can do, the other can. A
-request that needs a host wakes it for as long as it takes, paused or not (worker/orders.py).
+The window and the command line send the same requests, so both can do the same. A request that needs a host wakes it
+for its duration, paused or not (worker/orders.py).
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ _TO_THE_END = (
     requests.RemoveTasks,
     requests.RollBack,
 )
-"""Requests that are done whole once they began, though their client goes: half of one is a state nobody asked for."""
+"""Requests that run to their end even if their client leaves, because half of one would be an unwanted state."""
 MOMENT = 1.0
-"""Seconds in which the rest is answered yet where another node takes this one's place."""
+"""How long remaining requests may take when another node replaces this one."""
 
 
 class Requests:
@@ -103,7 +103,7 @@ class Requests:
         self._started = time.monotonic()
         self._changing: set[asyncio.Future[Message]] = set()
         self._asking: set[asyncio.Task[Any]] = set()
-        """Those in which anything else is asked of this node."""
+        """The running requests to this node."""
         self._given_up: set[asyncio.Task[Any]] = set()
         settings = SettingsRequests(
             node,
@@ -128,10 +128,10 @@ class Requests:
             self, settings, facts, rollouts, asking, own_tasks, human, preview, identity, swarm, models, updates, local
         )
         self._of_worker = frozenset(_by_request(models, updates, local))
-        """What goes on whichever node there is."""
+        """What survives the node."""
 
     async def handle(self, asked: Request[object]) -> Message:
-        """Do what is asked; raises SapoError with the reason where it cannot be done."""
+        """Handle a request; raises SapoError with the reason if that is impossible."""
         work = self._handlers[type(asked)](asked)
         if type(asked) in self._of_worker:
             return await work
@@ -143,8 +143,8 @@ class Requests:
         return await asyncio.shield(task)
 
     async def settle(self) -> None:
-        """Return once every change that was begun is whole and nothing else is asked of this node, which is closed
-        next: what takes longer than a moment is given up."""
+        """Return once all started changes are complete and no other requests to this node, which will be closed,
+        remain; slow ones are cancelled."""
         while self._changing:
             await asyncio.wait(self._changing)
         if self._asking:
@@ -166,14 +166,14 @@ class Requests:
         return ModelFacts(Path(node.settings.model).name, node.counters.round, node.max_tokens)
 
     async def _while_it_lasts(self, work: Awaitable[T]) -> T:
-        # In the caller's own task: another one would let events overtake the answer that is in step with them.
+        # In the caller's own task; otherwise events could overtake the answer, which must be in step with them.
         own = asyncio.current_task()
         assert own is not None
         self._asking.add(own)
         try:
             return await work
         except asyncio.CancelledError:
-            if own not in self._given_up or own.uncancel():  # whoever asked has gone
+            if own not in self._given_up or own.uncancel():  # the caller has left
                 raise
             text = sentence("The node restarts, so this request was cancelled. Ask again once it has started.")
             raise SapoError(text) from None
@@ -183,11 +183,11 @@ class Requests:
     def _changed(self, task: asyncio.Future[Message]) -> None:
         self._changing.discard(task)
         if not task.cancelled():
-            task.exception()  # looked at, for whoever asked may have gone
+            task.exception()  # retrieved, because the caller may have left
 
     @property
     def settings(self) -> Settings:
-        """The settings in force."""
+        """The current settings."""
         return self._node.settings
 
     async def appraise(self, request: FitRequest) -> FitReply:
@@ -202,7 +202,7 @@ class Requests:
         return self.status()
 
     def status(self) -> replies.Status:
-        """How things stand, in step with the events: nothing is waited for."""
+        """The current state, in step with the events: nothing is awaited."""
         node = self._node
         keeper, latest = node.keeper, node.keeper.latest
         recent = node.status.round_seconds[-20:]
@@ -355,7 +355,7 @@ class Requests:
         )
 
     async def _examples(self, keys: Sequence[TaskKey]) -> dict[TaskKey, str]:
-        """A question of each, the same every time."""
+        """One question of each task, always the same."""
         async with self._node.gate.awake():
             asked = [QuestionRef(task=key, seed=EXAMPLE_SEED) for key in keys]
             questions = await self._node.examiner.set_questions(asked)
@@ -407,7 +407,7 @@ class Requests:
 
 
 def _by_request(*parts: object) -> dict[type, Callable[[Any], Awaitable[Message]]]:
-    """The public methods of these that take a `request`, by its type: a method more is a request more."""
+    """The public methods of these objects that take a `request`, by its type: a new method is a new request."""
     found: dict[type, Callable[[Any], Awaitable[Message]]] = {}
     for part in parts:
         for name, method in inspect.getmembers(type(part), inspect.iscoroutinefunction):

@@ -1,4 +1,4 @@
-"""What clients ask about single answers: pages of kept ones, and all of them in a file."""
+"""Clients' requests about single answers: pages of stored ones, and all of them in a file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RolloutRequests:
         return await self._keeper.call(self._keeper.history.rollouts, limited)
 
     async def export(self, request: ExportRollouts) -> Exported:
-        """Raises UsageError where a file of that name is there, or the name is no full path."""
+        """Export them. Raises UsageError if the file exists, or the name is not a full path."""
         path = Path(request.to)
         if not path.is_absolute():
             raise UsageError(sentence("The file to export to must be a full path."))
@@ -48,7 +48,7 @@ class RolloutRequests:
         return Exported(folder=str(path.parent), files=[path.name])
 
     async def _pages(self, request: ExportRollouts) -> AsyncIterator[Sequence[Rollout]]:
-        """All that match, page by page, so that rounds are recorded meanwhile; a page ends with a round's last
+        """All matches, page by page, so that rounds can be recorded meanwhile; a page ends with a round's last
         answer."""
         wanted = GetRollouts(**{name: getattr(request, name) for name in RolloutFilter.__struct_fields__}, limit=_PAGE)
         while True:
@@ -61,11 +61,11 @@ class RolloutRequests:
 
 @contextlib.contextmanager
 def _writing(path: Path, *, replace: bool) -> Iterator[TextIO]:
-    """A new file beside `path`, which takes its name once it is whole.
+    """A new file next to `path`, renamed once it is complete.
 
     Raises:
-        UsageError: there is a file of that name, which is not to be replaced.
-        SapoError: it cannot be written; what was there before is untouched.
+        UsageError: the file exists and must not be replaced.
+        SapoError: it cannot be written; an existing file is untouched.
     """
     new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     is_claimed = False

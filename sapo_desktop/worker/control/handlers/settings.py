@@ -1,7 +1,6 @@
-"""What clients ask about settings: to see them, to change them, to have silo on or off.
+"""Clients' requests about settings: read them, change them, switch silo on or off.
 
-All are checked before any is kept, and what is kept takes effect at once, or once the round in hand is done; the reply
-says which.
+All are checked before any is stored. A change takes effect at once or after the current round; the reply says which.
 """
 
 from __future__ import annotations
@@ -42,17 +41,17 @@ from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
 
 NEEDS_RENEWAL = frozenset(key for key in settings_file.known_keys() if settings_file.describe(key).renews)
-"""Settings that a node is put together by: for others it is taken apart and put together again."""
+"""Settings that a node is built from; a change rebuilds it."""
 OF_THE_NETWORK = frozenset(settings_file.keys_of("network", "kept"))
 _PRIORITY = "low_priority"
 
 
 def _nothing(_: object) -> None:
-    """Nobody is told of what is only tried."""
+    """A trial reports to nobody."""
 
 
 def needs_renewal(settings: Settings, wanted: Settings) -> bool:
-    """Whether a node of these settings must be put together anew to hold those."""
+    """Whether a node with these settings must be rebuilt to use the others."""
     return any(getattr(settings, key) != getattr(wanted, key) for key in NEEDS_RENEWAL)
 
 
@@ -65,9 +64,9 @@ class SettingsRequests:
     """Answers them.
 
     Args:
-        overrides: settings that the command line of this run named; those that are to be kept for good leave it.
-        follow: told what is kept now, and whether at once; a node of that takes the place of one that does not hold it
-            all, else once its current round is done.
+        overrides: settings from this run's command line; permanent changes remove them.
+        follow: called with the new settings, and whether they apply at once. If the running node cannot use all of
+            them, a new one replaces it, now or after the current round.
     """
 
     def __init__(
@@ -94,10 +93,10 @@ class SettingsRequests:
         self._updates = updates
         self._one_change = asyncio.Lock()
         self._wanted = node.settings
-        """Those that are kept, with what this run's command line says."""
+        """The stored settings combined with this run's command line."""
 
     def kept(self) -> Settings:
-        """The settings on disk, without those of this run's command line."""
+        """The settings on disk, without this run's command line."""
         return settings_file.read(self._path).settings
 
     @property
@@ -122,16 +121,16 @@ class SettingsRequests:
         )
 
     async def silo(self, request: SetSilo) -> Ok:
-        """The one switch: true at once and at the next start."""
+        """Switch silo; applies at once and at the next start."""
         await self.keep_for_good({"silo": "on" if request.on else "off"})
         return Ok(text=sentence("In silo: no network at all.") if request.on else sentence("Joining the swarm."))
 
     async def keep_for_good(self, values: Mapping[str, str]) -> None:
-        """Keep these settings, whatever this run's command line said."""
+        """Store these settings, also those that this run's command line set."""
         await self.change(SetSettings(values=dict(values), for_good=True))
 
     async def change(self, request: SetSettings) -> Ok:
-        async with self._one_change:  # else two at once would each write what it began with
+        async with self._one_change:  # otherwise two concurrent changes would each write their initial state
             said = self._overrides.copy()
             for key in request.values if request.for_good else ():
                 self._overrides.pop(key, None)
@@ -139,7 +138,7 @@ class SettingsRequests:
                 kept = settings_file.apply(self.kept(), request.values)
                 return await self._take(kept, set(request.values), at_once=request.at_once)
             except SapoError:
-                self._overrides.update(said)  # refused: this run goes on as it was
+                self._overrides.update(said)  # refused: this run continues unchanged
                 raise
 
     async def reset(self, request: ResetSettings) -> Ok:
@@ -148,13 +147,13 @@ class SettingsRequests:
             return await self._take(settings_file.reset(self.kept(), keys), set(keys))
 
     async def _take(self, settings: Settings, keys: set[str], *, at_once: bool = False) -> Ok:
-        """Keep the settings and make them effective, apart from those of this run's command line."""
+        """Store the settings and apply them, except those from this run's command line."""
         if "tasks" in keys:
-            parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a node that cannot be put together
+            parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a node that cannot be built
         wanted = settings_file.apply(settings, self._overrides)
         if keys & OF_THE_NETWORK:
             check(settings)
-            check(wanted)  # what is kept may be sound, and not go with what the command line says
+            check(wanted)  # the stored settings may be valid but not fit the command line
         for reason in (await asyncio.to_thread(beyond, settings, keys)).values():
             raise UsageError(reason)
         if asked := keys & LOOKED_AT:
@@ -177,7 +176,7 @@ class SettingsRequests:
         self._wanted = wanted
         node.status.take_settings(self._in_force(wanted))
         self._publish(SettingsChanged(now=self._are()))
-        node.orders.follow()  # what that means for rates and a metered link, the guest sees to at its next look
+        node.orders.follow()  # the guest applies rates and a metered link at its next check
         if "silo" in keys:
             await self._models.follow(node.settings)
         await self._side.follow(node.settings)
@@ -192,7 +191,7 @@ class SettingsRequests:
         return Ok(text=joined([sentence("Saved."), *notes, *advice]), advice=joined(advice) if advice else "")
 
     def _in_force(self, wanted: Settings) -> Settings:
-        """What of these settings holds from now on."""
+        """The part of these settings that applies from now on."""
         now = self._node.settings
         late = set(NEEDS_RENEWAL)
         if wanted.low_priority != now.low_priority and not self._give_way(wanted.low_priority):
@@ -200,13 +199,13 @@ class SettingsRequests:
         return taken_over(wanted, now, late)
 
     def _give_way(self, low: bool) -> bool:
-        """Have what computes let other programs go first, or no longer; False where the system refuses."""
+        """Lower the priority of the computing processes, or restore it; False if the system refuses."""
         hosts = [*self._node.hosts, *self._side.hosts]
-        gave = [host.give_way(low) for host in hosts]  # each, whatever the one before could do
+        gave = [host.give_way(low) for host in hosts]  # each, whatever happened to the previous one
         return all(gave)
 
     def _notes(self, keys: set[str], *, at_once: bool) -> list[Text]:
-        """What a person should know of these changes."""
+        """Remarks on these changes for a person."""
         late = self._differing(keys & NEEDS_RENEWAL)
         notes: list[Text] = []
         if late and self._node.gate.is_open and not at_once:
@@ -227,5 +226,5 @@ class SettingsRequests:
         return notes
 
     def _differing(self, keys: set[str] | frozenset[str]) -> list[str]:
-        """Those whose kept value is not the one in force yet."""
+        """Those whose stored value is not the current one yet."""
         return sorted(key for key in keys if getattr(self._wanted, key) != getattr(self._node.settings, key))

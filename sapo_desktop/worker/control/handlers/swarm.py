@@ -1,6 +1,5 @@
-"""What clients ask about the swarm: to try a peer, and to found, enter or open up a private swarm; about the identity:
-to see it, to open, protect, take along or replace it.
-"""
+"""Clients' requests about the swarm (test a peer; found, enter or open a private swarm) and about the identity
+(show, unlock, protect, export, import or replace it)."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ LEFT_IN_KEYRING = sentence(
 
 
 class SwarmRequests:
-    """Answers them. `settings`: which they read and change."""
+    """Answers them. `settings`: the settings to read and change."""
 
     def __init__(self, side: SwarmSide, settings: SettingsRequests) -> None:
         self._side = side
@@ -84,7 +83,7 @@ class SwarmRequests:
         return Ok(text=joined([said, *notes]))
 
     async def _move(self, values: Mapping[str, str]) -> list[Text]:
-        """Go to the swarm of these settings; returns what else a person should know."""
+        """Move to the swarm of these settings; returns further remarks."""
         await self._settings.keep_for_good(values)
         if not self._settings.in_force.silo:
             return []
@@ -108,7 +107,7 @@ class IdentityRequests:
         return _identity_is(found)
 
     async def change(self, request: ChangeIdentity) -> IdentityIs:
-        """Do the action of that name: each is one method."""
+        """Do the action of that name: each is a method."""
         actions = {
             "unlock": self._unlock,
             "export": self._export,
@@ -124,7 +123,7 @@ class IdentityRequests:
         return await self.show(GetIdentity())
 
     async def _export(self, request: ChangeIdentity) -> IdentityIs:
-        # The passphrase of the export need not be the one that the identity is kept behind.
+        # The export's passphrase may differ from the stored identity's.
         held = await self._held(self._own.passphrase or request.passphrase)
         sealed = await asyncio.to_thread(identity.seal, held.seed, request.passphrase or "")
         return msgspec.structs.replace(_identity_is(held), sealed=sealed)
@@ -142,7 +141,7 @@ class IdentityRequests:
 
     async def _import(self, request: ChangeIdentity) -> IdentityIs:
         seed = await asyncio.to_thread(identity.unseal, request.sealed, request.passphrase or "")
-        # Where there is no keyring the passphrase that opened it closes it here too.
+        # Without a keyring, the passphrase that opened the export also protects it here.
         return await self._be(seed, None if await self._own.has_keyring() else request.passphrase, renewed=True)
 
     async def _new(self, request: ChangeIdentity) -> IdentityIs:
@@ -150,7 +149,7 @@ class IdentityRequests:
         return await self._be(identity.fresh_seed(), given, renewed=True)
 
     async def _rotate(self, request: ChangeIdentity) -> IdentityIs:
-        """A new key in place of the old one, where the old one was, and what shows peers that it is."""
+        """Replace the key in place, and make the proof for peers."""
         given = request.passphrase or self._own.passphrase
         held = await self._held(given)
         if held.where == "file" and given is None:
@@ -162,7 +161,7 @@ class IdentityRequests:
         return await self._be(seed, given if held.where == "file" else None, rotation=shown)
 
     async def _held(self, passphrase: str | None) -> identity.Identity:
-        """The identity there is. Raises UsageError where there is none."""
+        """The existing identity. Raises UsageError if there is none."""
         held = await self._own.known(passphrase)
         if held is None:
             raise UsageError(
@@ -174,8 +173,8 @@ class IdentityRequests:
     async def _be(
         self, seed: bytes, passphrase: str | None, rotation: bytes = b"", *, renewed: bool = False
     ) -> IdentityIs:
-        """Keep this seed, and be that identity from now on. `rotation`: what ties it to the one before; `renewed`:
-        nothing may, the instance neither."""
+        """Store this seed, and use that identity from now on. `rotation`: its proof of the previous one. `renewed`:
+        nothing may connect the two, not even the instance."""
         if renewed:
             self._own.renew_instance()
         kept = await self._own.keep(seed, passphrase, rotation)
@@ -184,7 +183,7 @@ class IdentityRequests:
         return msgspec.structs.replace(_identity_is(kept), note=note)
 
     def _network(self) -> bytes:
-        """The network id of the swarm that this node is in, or would be."""
+        """The network id of the node's swarm, current or future."""
         swarm = self._in_force().swarm
         return network_of(bytes.fromhex(swarm)) if swarm else PUBLIC_SWARM
 

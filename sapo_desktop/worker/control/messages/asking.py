@@ -1,6 +1,6 @@
-"""What clients ask of the model: a question of their own, one of a task, and a message as it would be published.
+"""Requests to the model: a client's own question, one of a task, and an example of a published message.
 
-An answer can be followed while it is written: with `stream`, a number that the client chooses, events tell of it.
+An answer can be followed while it is written: with `stream`, a number chosen by the client, events report it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.control.messages.base import CheckpointName, Message, Request
 
 MOST_TURNS = 50
-"""Of a chat before the question: a template takes the longer the more there are."""
+"""Maximum turns of a chat before the question, because more make a template slower."""
 
 
 class Asked(Message, frozen=True, kw_only=True):
@@ -22,10 +22,10 @@ class Asked(Message, frozen=True, kw_only=True):
     tokens: int
     seconds: float
     prompt: str = ""
-    """All that the model was given, in its own template."""
+    """Everything that the model got, in its own template."""
     prompt_tokens: int = 0
     context: int = 0
-    """Tokens that the model reads at once, prompt and answer together; 0: not known."""
+    """Tokens that the model reads at once, prompt and answer together; 0: unknown."""
 
 
 class Tried(Message, frozen=True, kw_only=True):
@@ -42,18 +42,18 @@ class QuestionSet(Message, frozen=True, kw_only=True):
     seed: int
     question: str
     example: Text
-    """What an answer must look like, in plain words."""
+    """The required form of an answer, in plain words."""
 
 
 class EnvelopePreview(Message, frozen=True, kw_only=True):
-    """A message with real answers."""
+    """An example of a message, with real answers."""
 
     text: str
-    """All of it as JSON: bytes as hex, what travels compressed as what it holds."""
+    """The whole message as JSON: bytes as hex, compressed parts decompressed."""
     bytes: int
-    """That would be sent."""
+    """Its size when sent."""
     signed: bool
-    """Whether this node's own key signed it; else one that was thrown away."""
+    """Whether this node's own key signed it, or a temporary one."""
     task: str
 
 
@@ -61,7 +61,7 @@ class EnvelopePreview(Message, frozen=True, kw_only=True):
 
 
 class AskProgressed(Message, frozen=True, kw_only=True):
-    """An answer while it is written; a few times a second. The reply has all of it."""
+    """An answer while it is written, a few times a second. The reply contains all of it."""
 
     stream: int
     text: str
@@ -75,15 +75,15 @@ class AskProgressed(Message, frozen=True, kw_only=True):
 class Ask(Request[Asked], frozen=True, kw_only=True):
     question: str
     turns: Annotated[tuple[Exchange, ...], Meta(max_length=MOST_TURNS)] = ()
-    """In a chat: the questions before this one with their answers, oldest first."""
+    """In a chat: the previous questions with their answers, oldest first."""
     checkpoint: CheckpointName = "last"
     greedy: bool = True
     stream: int = 0
-    """Not 0: AskProgressed events with this number tell how far the answer is."""
+    """If not 0, AskProgressed events with this number report the answer."""
 
 
 class TryTask(Request[Tried], frozen=True, kw_only=True):
-    """Set one question of a task; with `answer` mark that answer, else let the model answer and mark it."""
+    """Set one question of a task; score `answer` if it is given, else let the model answer."""
 
     task: str
     seed: int | None = None
@@ -94,11 +94,11 @@ class TryTask(Request[Tried], frozen=True, kw_only=True):
 
 
 class SetQuestion(Request[QuestionSet], frozen=True, kw_only=True):
-    """Set one question of a task, for several TryTask with its seed."""
+    """Set one question of a task, for several TryTask requests with its seed."""
 
     task: str
     seed: int | None = None
 
 
 class PreviewEnvelope(Request[EnvelopePreview], frozen=True, kw_only=True):
-    """Make a message as this node would publish it, and show it. Nothing is sent."""
+    """Make an example of a published message. Nothing is sent."""

@@ -1,4 +1,4 @@
-"""What every message of the control channel is; what a client may ask, and the replies that several requests have."""
+"""The base classes of messages and requests, and replies that several requests share."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ ReplyType = TypeVar("ReplyType")
 
 
 class Request(Message, Generic[_Reply], frozen=True):
-    """Base of everything that a client may ask. A request is typed with its reply: `GetSwarm(Request[SwarmIs])`."""
+    """Base of all requests. A request is typed with its reply: `GetSwarm(Request[SwarmIs])`."""
 
     @classmethod
     def reply_type(cls) -> type:
-        """What the reply is decoded as."""
+        """The type of the reply."""
         kinds: list[type] = [kind for base in cls.__orig_bases__ for kind in get_args(base)]  # type: ignore[attr-defined]
         return kinds[0]
 
@@ -33,7 +33,7 @@ class Request(Message, Generic[_Reply], frozen=True):
 class Ok(Message, frozen=True):
     text: Text = ""
     advice: Text = ""
-    """What of the text is to be shown where something was changed: it was taken, but is maybe not what was meant."""
+    """The part of the text to show after a change that was accepted but may not be what was meant."""
 
 
 class Exported(Message, frozen=True):

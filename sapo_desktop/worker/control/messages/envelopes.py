@@ -1,4 +1,4 @@
-"""What requests, replies and events travel in."""
+"""The outer messages for requests, replies and events."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from sapo_desktop.worker.control.messages.events import Event
 if TYPE_CHECKING:
     AnyRequest = Request[object]
 else:
-    # msgspec decodes a union of classes: every request of the modules that define some.
+    # msgspec decodes a union of classes: all requests of the modules that define some.
     _DEFINED = [vars(module).values() for module in (asking, facts, models, requests, rollouts, serving)]
     _KINDS = {kind for names in _DEFINED for kind in names if isinstance(kind, type) and issubclass(kind, Request)}
     AnyRequest = Union[tuple(_KINDS - {Request})]  # noqa: UP007 - a type checker does not see it
 
 
 class Attach(Message, frozen=True):
-    """First thing a client says after the proof. An `owner` is the window or terminal that started the
-    worker. One that is to `stay` takes a worker over that runs for a single command: it goes on when that leaves, with
-    what was wished before."""
+    """A client's first message after the proof. An `owner` is the window or terminal that started the worker. With
+    `stay`, a worker that runs for a single command then stays, in its previous mode."""
 
     owner: bool = False
     events: bool = True
@@ -36,14 +35,14 @@ class Call(Message, frozen=True):
 
 
 class Cancel(Message, frozen=True):
-    """Give up a call; it is not answered. Nothing where it was answered already."""
+    """Cancel a call; it gets no answer. Does nothing if it was already answered."""
 
     id: int
 
 
 class Watch(Message, frozen=True):
-    """Whether somebody looks. To a client that does not watch `closely`, neither answers nor progress are told, which
-    are nearly all events there are."""
+    """Whether events are displayed. A client that does not watch `closely` gets neither answers nor progress, which
+    are most of the events."""
 
     closely: bool
 

@@ -1,4 +1,4 @@
-"""What the worker tells its clients unasked."""
+"""The worker's events."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sapo_desktop.worker.control.messages.swarm import SwarmState
 
 
 class Snapshot(Message, frozen=True):
-    """How things stand: sent once to each client that wants events, in step with them. What happened before is in it,
-    what happens after is told."""
+    """The current state, sent once to each client that wants events, in step with them: it includes everything
+    before, and events report everything after."""
 
     status: Status
 
@@ -35,7 +35,7 @@ class PhaseChanged(Message, frozen=True):
 
 
 class Progressed(Message, frozen=True):
-    """How far the phase is; a few times a second."""
+    """Progress of the phase, a few times a second."""
 
     round: int
     phase: Phase
@@ -44,7 +44,7 @@ class Progressed(Message, frozen=True):
 
 
 class Answered(Message, frozen=True):
-    """One of this round's answers, as it was marked: what a person likes to watch."""
+    """One of this round's scored answers, as something to watch."""
 
     round: int
     task: str
@@ -56,7 +56,7 @@ class Answered(Message, frozen=True):
 class RoundFinished(Message, frozen=True):
     report: RoundReport
     next_score: int | None = None
-    """The round that the next held-out score follows, where one will."""
+    """The round after which the next held-out score is due, if any."""
 
 
 class EvalFinished(Message, frozen=True):
@@ -64,17 +64,17 @@ class EvalFinished(Message, frozen=True):
 
 
 class CheckpointsChanged(Message, frozen=True):
-    """One was written or removed, or another one is the best."""
+    """A checkpoint was written or removed, or another one is the best."""
 
 
 class SettingsChanged(Message, frozen=True):
-    """As GetSettings would say it now."""
+    """The settings as in the reply to GetSettings."""
 
     now: SettingsAre
 
 
 class SwarmChanged(Message, frozen=True):
-    """The swarm's side in one sentence; sent when it changes."""
+    """The swarm's state in one sentence; sent when it changes."""
 
     state: SwarmState
     reason: Text
@@ -84,12 +84,12 @@ class SwarmChanged(Message, frozen=True):
 
 
 class Stopping(Message, frozen=True):
-    """The worker ends; `failed` with the reason where it was not asked to."""
+    """The worker is ending; `failed` with the reason if that was not requested."""
 
     failed: bool
     reason: Text
     kind: str = ""
-    """Class of the error (core/errors.py), where it is one of ours."""
+    """Class of the error (core/errors.py), if it is one of ours."""
 
 
 Event = (

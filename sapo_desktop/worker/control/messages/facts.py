@@ -1,4 +1,4 @@
-"""What the worker says of itself: facts, its model, notices and log, and whether there is a newer version."""
+"""Messages about the worker itself: facts, model, notices, log, and newer versions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Facts(Message, frozen=True, kw_only=True):
 
 
 class ModelInfo(Message, frozen=True, kw_only=True):
-    """The model at work, and what it takes. Sizes are bytes."""
+    """The current model, and its use of resources. Sizes are bytes."""
 
     name: str
     kind: str
@@ -40,38 +40,38 @@ class ModelInfo(Message, frozen=True, kw_only=True):
     """torch or none."""
     threads: int
     memory_used: int | None
-    """Resident now, of the processes that answer and learn; None where none runs."""
+    """Resident memory of the processes that answer and learn; None if none runs."""
     memory_estimate: int | None
-    """As it was estimated at the last load; None where nothing was."""
+    """The estimate at the last load; None without one."""
     memory_free: int
     micro_batch: int
     max_tokens: int
     notes: list[Text] = msgspec.field(default_factory=list)
-    """What a person should know, a sentence each."""
+    """Remarks for a person, a sentence each."""
 
 
 class Usage(Message, frozen=True, kw_only=True):
-    """That, as of the last seconds."""
+    """Resources used in the last seconds."""
 
     cores: float = 0.0
     memory: int = 0
-    """Bytes that all processes of the node hold for themselves."""
+    """Private bytes of all processes of the node."""
     sent: float = 0.0
-    """Bytes a second, to peers."""
+    """Bytes per second to peers."""
     received: float = 0.0
     disk: int = 0
     """Bytes of the node's folder and the models; 0: not counted yet."""
     card_memory: int = 0
-    """Bytes of graphics cards' memory, as far as the driver tells."""
+    """Bytes of graphics cards' memory, as far as the driver reports it."""
     written: int = 0
-    """Bytes of checkpoints within the last 24 hours."""
+    """Bytes of checkpoints written within the last 24 hours."""
     watts: float = 0.0
     joules: float = 0.0
-    """Over all history."""
+    """Over the whole history."""
     measured: bool = False
-    """Whether the processor tells its energy; else it is time at `core_watts`."""
+    """Whether the processor reports its energy; otherwise it is time multiplied by `core_watts`."""
     ways_out: int | None = None
-    """Sockets of all its processes that lead to other computers, or are open to them; None where nobody counted."""
+    """Sockets of all its processes that lead to other computers, or are open to them; None if they were not counted."""
 
 
 class Notice(Message, frozen=True, kw_only=True):
@@ -80,16 +80,16 @@ class Notice(Message, frozen=True, kw_only=True):
     level: Level
     text: Text
     time: float = 0.0
-    """Unix time at which it was said."""
+    """Unix time of the notice."""
 
 
 def notice_line(notice: Notice) -> str:
-    """As a report has it."""
+    """The notice as a line of a report."""
     return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(notice.time))} {notice.level:<8}{notice.text}"
 
 
 LONGEST_NOTICES = 256 * 1024
-"""Bytes of the file of notices, and of the one before it."""
+"""Maximum bytes of the file of notices, and of the previous one."""
 
 
 class Notices(Message, frozen=True, kw_only=True):
@@ -109,7 +109,7 @@ class Diagnosis(Message, frozen=True, kw_only=True):
 
 
 class UpdatesAre(Message, frozen=True):
-    """Reply to GetUpdates, and an event where it changed."""
+    """Reply to GetUpdates, and an event if it changed."""
 
     standing: Standing
 
@@ -118,16 +118,16 @@ class UpdatesAre(Message, frozen=True):
 
 
 class Examine(Request[Facts], frozen=True, kw_only=True):
-    """Facts and checks for `doctor`: versions, hosts, limits, the node's part in the swarm. Peers that are named in the
-    settings are dialled for it, except in silo."""
+    """Facts and checks for `doctor`: versions, hosts, limits, the node's part in the swarm. Named peers are dialled
+    for it, except in silo."""
 
 
 class GetModelInfo(Request[ModelInfo], frozen=True, kw_only=True):
-    """The model at work, as data."""
+    """The current model, as data."""
 
 
 class GetNotices(Request[Notices], frozen=True, kw_only=True):
-    """The last notices, those from before the client came too."""
+    """The last notices, including those from before the client attached."""
 
 
 class GetLog(Request[LogIs], frozen=True, kw_only=True):
@@ -141,10 +141,11 @@ class Diagnose(Request[Diagnosis], frozen=True, kw_only=True):
 
 
 class GetUsage(Request[Usage], frozen=True):
-    """What the node takes of the computer just now."""
+    """The node's current use of the computer."""
 
 
 class GetUpdates(Request[UpdatesAre], frozen=True):
-    """How this version stands. `look`: ask the release address now; InSilo or UsageError where that may not be."""
+    """The standing of this version. `look`: ask the release address now; raises InSilo or UsageError if that is not
+    allowed."""
 
     look: bool = False

@@ -1,7 +1,7 @@
-"""What clients and the worker say to each other about models: those that are kept, and which fit the memory here.
+"""Messages about models: stored ones, and which fit the memory here.
 
-A download or import belongs to the worker: the request begins it and is answered at once, events tell how it goes, and
-it goes on when the client leaves. One is under way at a time.
+A download or import belongs to the worker: the request starts it and is answered at once, events report its progress,
+and it continues when the client leaves. Only one runs at a time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class ModelsAre(Message, frozen=True, kw_only=True):
     folder: str
     contents: Contents
     working: ModelProgressed | None = None
-    """The download or import that is under way."""
+    """The running download or import."""
 
 
 class FoundAre(Message, frozen=True, kw_only=True):
@@ -39,7 +39,7 @@ class HubModelsAre(Message, frozen=True, kw_only=True):
 
     models: list[HubModel]
     left_out: int = 0
-    """Found, but of a kind or layout that does not run here."""
+    """Results left out because their kind or layout does not run here."""
 
 
 class ModelRemoved(Message, frozen=True, kw_only=True):
@@ -51,10 +51,10 @@ class ModelRemoved(Message, frozen=True, kw_only=True):
 
 
 class ModelProgressed(Message, frozen=True, kw_only=True):
-    """How far the work is; a few times a second."""
+    """Progress of the work, a few times a second."""
 
     model: str
-    """As it was asked for: the reference, or the path."""
+    """As requested: the reference, or the path."""
     transfer: Transfer
 
 
@@ -89,72 +89,72 @@ class FitIs(Message, frozen=True, kw_only=True):
 class CatalogueIs(Message, frozen=True, kw_only=True):
     models: list[ModelBadge]
     disk_free: int = 0
-    """Bytes on the disk that models are kept on."""
+    """Free bytes on the disk of the models."""
 
 
 class EstimatesAre(Message, frozen=True, kw_only=True):
     """Reply to GetEstimates."""
 
     estimates: dict[str, Estimate]
-    """By the name of a model here, or its repository. Those that cannot be read are left out."""
+    """By the name of a local model, or its repository. Unreadable ones are left out."""
 
 
 # -- requests ----------------------------------------------------------------------------------------------
 
 
 class DownloadModel(Request[Ok], frozen=True, kw_only=True):
-    """Begin a download, or go on with one that was cut short. Answered with Ok when it has begun."""
+    """Start or continue a download. Answered with Ok when it has started."""
 
     model: str
     """A name of the catalogue, or `OWNER/NAME`, or `OWNER/NAME@REVISION`."""
     files: list[str] = msgspec.field(default_factory=list)
-    """Of a repository: these, and no others."""
+    """Only these files of a repository."""
 
 
 class ImportModel(Request[Ok], frozen=True, kw_only=True):
-    """Begin to take in a folder or GGUF file of this computer. Answered with Ok when it has begun."""
+    """Start to import a folder or GGUF file of this computer. Answered with Ok when it has started."""
 
     path: str
-    """In full."""
+    """The full path."""
     name: str | None = None
-    """None: as the folder or file is named."""
+    """None: the name of the folder or file."""
 
 
 class CancelModelWork(Request[Ok], frozen=True, kw_only=True):
-    """End the download or import that is under way; complete files of a download are kept."""
+    """End the running download or import; complete files of a download are kept."""
 
 
 class RemoveModel(Request[ModelRemoved], frozen=True, kw_only=True):
-    """Delete an installed model, or what an unfinished download left."""
+    """Delete an installed model, or the rest of an unfinished download."""
 
     name: str
 
 
 class GetModels(Request[ModelsAre], frozen=True, kw_only=True):
-    """What is installed, and what is under way."""
+    """List installed and running models."""
 
 
 class FindModels(Request[FoundAre], frozen=True, kw_only=True):
-    """Which models other programs have on this computer."""
+    """List the models of other programs on this computer."""
 
 
 class SearchHub(Request[HubModelsAre], frozen=True, kw_only=True):
-    """Which models the hub has by words. Refused in silo."""
+    """Search the hub by words. Refused in silo."""
 
     words: Annotated[str, Meta(min_length=1, max_length=MOST_WORDS)]
 
 
 class SetHubToken(Request[Ok], frozen=True, kw_only=True):
-    """Keep a token for the hub in the keyring; None: forget it."""
+    """Store a token for the hub in the keyring; None: delete it."""
 
     token: str | None
 
     def __repr__(self) -> str:
-        return "SetHubToken()"  # a token has no business in a log or a traceback
+        return "SetHubToken()"  # tokens must not appear in logs or tracebacks
 
 
 class GetFit(Request[FitIs], frozen=True, kw_only=True):
-    """What would run here, or on a machine with so much memory (GiB) of its own and on its card."""
+    """What would run here, or on a computer with so much main and card memory (GiB)."""
 
     ram: Gibibytes | None = None
     vram: Gibibytes | None = None
@@ -165,10 +165,10 @@ class GetCatalogue(Request[CatalogueIs], frozen=True, kw_only=True):
 
 
 class GetEstimates(Request[EstimatesAre], frozen=True, kw_only=True):
-    """What models take here that the catalogue does not have."""
+    """What models outside the catalogue need here."""
 
     models: list[str] = msgspec.field(default_factory=list)
-    """Of this computer, as the setting `model` names them."""
+    """Local models, by the value of the setting `model`."""
     hub: list[HubModel] = msgspec.field(default_factory=list)
 
 

@@ -1,4 +1,4 @@
-"""What the worker answers."""
+"""The worker's replies."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Status(Message, frozen=True):
     swarm: SwarmInfo
     model: str
     model_hash: str
-    """Short hash of the model at work, as rounds and scores carry it."""
+    """Short hash of the current model, which rounds and scores also have."""
     seed: int
-    """What every draw of the run derives from: the setting, or the one drawn at the first start."""
+    """The origin of every random draw of the run: the setting, or the one drawn at the first start."""
     device: str
     checkpoint: int | None
     last: RoundReport | None
@@ -46,27 +46,27 @@ class Status(Message, frozen=True):
     uptime: float
     rounds_per_hour: float | None
     round_taken: float = 0.0
-    """Seconds that the round in hand took so far, pauses left out."""
+    """Seconds of the current round so far, without pauses."""
     next_score: int | None = None
-    """The round that the next held-out score follows, where one will."""
+    """The round after which the next held-out score is due, if any."""
     rounds_total: int = 0
-    """Rounds that count, over all history."""
+    """Rounds that count, over the whole history."""
     answers_own: int = 0
-    """Own answers marked, over all history; of lost rounds too."""
+    """Own scored answers over the whole history, including lost rounds."""
     answers_shared: int = 0
-    """Own answers published, over all history."""
+    """Own published answers over the whole history."""
     usage: Usage = Usage()
     price_per_kwh: float = 0.0
     learned: Learned | None = None
     """The newest held-out question that it could not answer before."""
     updates: Standing | None = None
-    """How this version stands beside the newest; GetUpdates has what is new, and the files."""
+    """The standing of this version; GetUpdates has the news and the files."""
     held: Why | None = None
-    """What would hold the node back if it were started now, where `why` says something else."""
+    """What would hold the node back if it started now, if `why` says something else."""
 
 
 class StartingStatus(Message, frozen=True):
-    """How things stand while there is no node yet."""
+    """The state while there is no node yet."""
 
     why: Starting
     pid: int
@@ -75,26 +75,26 @@ class StartingStatus(Message, frozen=True):
 
 
 class RelayStatus(Message, frozen=True):
-    """What a relay says to GetStatus."""
+    """A relay's reply to GetStatus."""
 
     swarm: SwarmInfo
     pid: int
     version: str
     uptime: float
     backbone: BackboneInfo | None = None
-    """None: it is joined to no other relays."""
+    """None: it is not connected to other relays."""
 
 
 class SettingsAre(Message, frozen=True):
     settings: Settings
     changed: list[str]
-    """Keys whose value is not the default."""
+    """Keys whose value differs from the default."""
     overridden: list[str]
     """Keys set for this run only, by the command that started it."""
     waiting: list[str] = msgspec.field(default_factory=list)
-    """Keys whose kept value is not in force yet: it is once the round in hand is done."""
+    """Keys whose stored value applies only after the current round."""
     wanted: Settings | None = None
-    """As `settings` will be then."""
+    """The settings after that."""
 
 
 class Unsupported(Message, frozen=True):
@@ -119,9 +119,9 @@ class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     best: bool
     last: bool
     other_model: bool = False
-    """Made with another model than the one at work: it is of use once that is chosen again."""
+    """Made with another model than the current one; usable once that is chosen again."""
     model: str = ""
-    """Short hash of the model that it was made with; of the base nothing."""
+    """Short hash of the model that it was made with; empty for the base."""
 
 
 class Checkpoints(Message, frozen=True):
@@ -137,17 +137,17 @@ class TaskInfo(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     level: str
     task_id: str
-    """Hex; empty until it has been computed."""
+    """Hex; empty until it is computed."""
     config: dict[str, object]
     grammar: str
     example: str
     solved: float | None
-    """Own recent share solved at this level, where it was tried."""
+    """Recent share solved at this level, if it was tried."""
     answers: int
     reward: float | None = None
-    """Own recent mean reward, likewise."""
+    """Recent mean reward, likewise."""
     training: bool = False
-    """Whether rounds ask for it now."""
+    """Whether rounds currently use it."""
     own: bool = False
     """Whether it is a file of this node's owner."""
     shown: str = ""
@@ -169,59 +169,59 @@ class ReadingChoice(msgspec.Struct, frozen=True, kw_only=True):
     """One of several ways to read a file of own tasks."""
 
     value: str
-    """What to ask with, for this one."""
+    """The option's value for this one."""
     label: Text
     first: list[OwnRow]
-    """Three answers at most, as they are written and as they are read; of an encoding a line of the file."""
+    """Up to three answers as written and as read; for an encoding, a line of the file."""
 
 
 class TasksRead(Message, frozen=True):
-    """What a file of own tasks has, or what its owner has to choose first."""
+    """The content of a file of own tasks, or the choices that its owner must make first."""
 
     text: Text
-    """How many questions, how their answers are read, how many are held out; with `choices` what is asked."""
+    """How many questions, how their answers are read, how many are held out; with `choices`, the question."""
     first: list[OwnRow]
-    """Three at most, with the answers as they are read."""
+    """Up to three, with the answers as they are read."""
     replaces: bool
-    """Whether a family of this name is there already."""
+    """Whether a family of this name exists already."""
     asked: Literal["", "answers", "encoding"] = ""
     """The field of the request that a choice is for."""
     choices: list[ReadingChoice] = msgspec.field(default_factory=list)
 
 
 class PosedQuestion(Message, frozen=True):
-    """A question that waits for a person's answer, for a while."""
+    """A question that waits for a person's answer for a limited time."""
 
     id: str
     task: str
     title: str
     question: str
     form: Text
-    """What the answer must look like, in plain words."""
+    """The required form of the answer, in plain words."""
     shared: bool
     where: Text
-    """One sentence, to be shown before the answer is given: where its text goes."""
+    """One sentence to show before the answer is given: where its text goes."""
     seconds: float
     """How long the question can be answered."""
 
 
 class HumanMarked(Message, frozen=True):
-    """What became of a person's answer."""
+    """The result of a person's answer."""
 
     task: str
     question: str
     completion: str
-    """The text as it was marked, and published where it was."""
+    """The text that was scored, and published if it was shared."""
     mark: Mark
     truth: str
     model_solved: int
     model_answers: int
-    """Answers that the model gave beside it."""
+    """Answers that the model added."""
     shared: bool
     learned: bool
     """Whether the next round trains on it."""
     note: Text
-    """Why it was not shared or is not learned from; empty where it was as `where` said."""
+    """Why it was not shared or is not learned from; empty if it went as `where` said."""
 
 
 class History(Message, frozen=True):
@@ -234,7 +234,7 @@ class EvalPoint(msgspec.Struct, frozen=True, kw_only=True):
 
     round: int
     which: str
-    """validation or test; with ` (sampled)` where answers were drawn."""
+    """validation or test; with ` (sampled)` if answers were drawn."""
     checkpoint: str
     score: float
     low: float
@@ -242,19 +242,19 @@ class EvalPoint(msgspec.Struct, frozen=True, kw_only=True):
     gain: Gain | None = None
     """Over the untrained model, on the same questions."""
     line: str = ""
-    """As of an EvalReport; empty: from before lines had names."""
+    """As in EvalReport; empty in records from before lines had names."""
     questions: int = 0
     model: str = ""
-    """Short hash of the model that was asked."""
+    """Short hash of the evaluated model."""
 
 
 class ModelRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A model that is or was at work."""
+    """A current or former model."""
 
     hash: str
     """Short."""
     name: str
-    """The setting `model` under which it ran last."""
+    """The value of the setting `model` in its last run."""
 
 
 class Curve(Message, frozen=True):
@@ -270,15 +270,15 @@ class Curve(Message, frozen=True):
     swarm_mine: list[float | None]
     silo: list[bool | None]
     model: list[int]
-    """Place in `models` of the one that played the round."""
+    """Index in `models` of the one that played the round."""
     models: list[ModelRun] = msgspec.field(default_factory=list)
     evals: list[EvalPoint] = msgspec.field(default_factory=list)
     more: bool = False
-    """Whether there are rounds after these."""
+    """Whether more rounds follow."""
 
 
 class Aha(msgspec.Struct, frozen=True, kw_only=True):
-    """A task first solved here after a peer's answer to it had been learned from. After, not because of."""
+    """A task first solved here after learning from a peer's answer to it. (The timing does not prove the cause.)"""
 
     task: str
     round: int
@@ -286,7 +286,7 @@ class Aha(msgspec.Struct, frozen=True, kw_only=True):
     """Own answers before, none of them right."""
     question: str
     answer: str
-    """Empty where the group was left out of the mix."""
+    """Empty if the group was not part of the mix."""
     peer_round: int
     peer: str
     peer_question: str
@@ -304,14 +304,14 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     hash: str
     """Short."""
     name: str
-    """The setting `model`."""
+    """The value of the setting `model`."""
     base: float | None
-    """Solved by the model as it came; None where it was not asked all of them."""
+    """Share solved by the untrained model; None if it was not asked all of them."""
     now: float
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """The model at work and one that learned here before."""
+    """The current model and one that learned here before."""
 
     questions: int
     which: str
@@ -319,7 +319,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     ours: Compared
     other: Compared
     difference: Gain
-    """Of ours over the other, question by question."""
+    """Ours minus the other, question by question."""
 
 
 class Comparisons(Message, frozen=True):
@@ -331,28 +331,28 @@ class Week(Message, frozen=True, kw_only=True):
 
     rounds: int = 0
     solved: int = 0
-    """Own answers that were right, in rounds that count."""
+    """Own right answers, in rounds that count."""
     helped: int = 0
-    """Computers that were heard of in these days and say that they learned from answers of this one."""
+    """Computers heard of in these days that say they learned from this node's answers."""
     joules: int = 0
     score_before: float | None = None
-    """Of the held-out questions, by the model at work: before these days, or at its start."""
+    """Held-out score of the current model: before these days, or at its start."""
     score: float | None = None
-    """The newest."""
+    """The newest score."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """What one author's groups of one task were to training."""
+    """What one author's groups of one task contributed to training."""
 
     task: str
     origin: str
     """own, peer, or human."""
     author: str
-    """Hex key; empty for groups made here, and for the rest of very many sources, which has no task either."""
+    """Hex key; empty for own groups, and for the rest of very many sources, which has no task either."""
     groups: int
     answers: int
     weight: float
-    """Sum of |advantage| over the answers: how much of the gradient they could decide."""
+    """Sum of |advantage| over the answers: their possible share of the gradient."""
 
 
 class Sources(Message, frozen=True):
@@ -360,25 +360,25 @@ class Sources(Message, frozen=True):
 
 
 class PeerAnswered(Message, frozen=True):
-    """What came of dialling an address."""
+    """The result of dialling an address."""
 
     key: str
     program: str
     milliseconds: float
     address: str = ""
-    """As the node writes it, however it was typed."""
+    """In the node's canonical form."""
 
 
 class IdentityIs(Message, frozen=True):
     key: str
-    """Hex; empty where the identity is closed or there is none yet."""
+    """Hex; empty if the identity is locked or there is none yet."""
     kept: str
     sealed: bytes = b""
-    """What `export` asked for."""
+    """The result of `export`."""
     note: Text = ""
-    """What else a person should know."""
+    """Further remarks."""
     created: bool = False
-    """Whether it was made just now."""
+    """Whether it was just created."""
 
 
 class InviteIs(Message, frozen=True):

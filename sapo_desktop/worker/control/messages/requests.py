@@ -1,4 +1,4 @@
-"""What a client may ask of the worker. One handler each: worker/control/handlers/requests.py names them all."""
+"""Clients' requests. One handler each: worker/control/handlers/requests.py names them all."""
 
 from __future__ import annotations
 
@@ -34,26 +34,25 @@ from sapo_desktop.worker.control.messages.replies import (
 
 
 class GetStatus(Request[Status | StartingStatus | RelayStatus], frozen=True):
-    """`wait`: until there is a node; else StartingStatus says that there is none yet."""
+    """`wait`: until there is a node; otherwise StartingStatus says that there is none yet."""
 
     wait: bool = True
 
 
 class StartRounds(Request[Ok], frozen=True):
-    """Begin (or go on with) training. `rounds`: stop after that many more; None: until told."""
+    """Start or continue training. `rounds`: stop after that many more; None: no limit."""
 
     rounds: int | None = None
 
 
 class Pause(Request[Ok], frozen=True):
-    """Pause at once. `seconds`: resume by itself after that long; None: until told."""
+    """Pause at once. `seconds`: resume by itself after that time; None: no limit."""
 
     seconds: float | None = None
 
 
 class Resume(Request[Ok], frozen=True):
-    """Go on. `anyway`: for so many seconds whatever holds the node back; a node that something holds back now goes on
-    for an hour."""
+    """Continue. `anyway`: ignore what holds the node back for so many seconds; if something does now, for an hour."""
 
     anyway: float | None = None
 
@@ -63,7 +62,7 @@ class Finish(Request[Ok], frozen=True):
 
 
 class Quit(Request[Ok], frozen=True):
-    """End the worker. `finish_round`: after the round in hand, else now, without it."""
+    """End the worker. `finish_round`: after the current round, else now, without it."""
 
     finish_round: bool = False
 
@@ -73,35 +72,35 @@ class SetSilo(Request[Ok], frozen=True):
 
 
 class TestPeer(Request[PeerAnswered], frozen=True):
-    """Dial an address once and say who answers there."""
+    """Dial an address once and report who answers."""
 
     address: str
 
 
 class GetIdentity(Request[IdentityIs], frozen=True):
     create: bool = False
-    """Make one where there is none yet and it can be kept."""
+    """Create one if there is none yet and it can be stored."""
 
 
 class CreateSwarm(Request[Ok], frozen=True):
-    """Be in the private swarm of this folder's admission key, which is made where there is none yet."""
+    """Enter the private swarm of this folder's admission key, which is created if necessary."""
 
     passphrase: str | None = None
-    """Opens or closes the file of the admission key, where there is no keyring."""
+    """Opens or protects the file of the admission key if there is no keyring."""
 
 
 class AdmitPeer(Request[InviteIs], frozen=True):
-    """Make a link that admits one key to the swarm that was founded here."""
+    """Make a link that admits one key to the swarm founded here."""
 
     key: str
     """64 hex digits."""
     days: Annotated[int, Meta(ge=0, le=36_500)] = 0
-    """After which the admission ends; 0: never."""
+    """Days until the admission ends; 0: never."""
     passphrase: str | None = None
 
 
 class GetInvite(Request[InviteIs], frozen=True):
-    """The link to the private swarm that the node is in; it lets nobody in by itself."""
+    """The link to the node's private swarm; by itself it admits nobody."""
 
 
 class JoinSwarm(Request[Ok], frozen=True):
@@ -109,15 +108,15 @@ class JoinSwarm(Request[Ok], frozen=True):
 
     link: str
     passphrase: str | None = None
-    """Opens the identity, where it is closed."""
+    """Opens a locked identity."""
     nearby: bool = False
-    """A person was told which addresses of this computer, or of a local network, it leads to, and will go there."""
+    """A person saw which addresses of this computer or a local network it leads to, and agreed."""
 
 
 class ChangeIdentity(Request[IdentityIs], frozen=True):
-    """`new`: another identity, the old one is forgotten. `rotate`: another key, signed by the old one, so that peers
-    know whose it is. `unlock`: open the file with its passphrase. `protect`: keep
-    it in a file that `passphrase` closes. `import`: take over what `sealed` holds. `export`: give it, sealed."""
+    """Change the identity. `new`: another identity; the old one is deleted. `rotate`: another key, signed by the old
+    one, so that peers know the connection. `unlock`: open the file with its passphrase. `protect`: store it in a
+    file with this `passphrase`. `import`: use the content of `sealed`. `export`: return it, sealed."""
 
     action: Literal["new", "rotate", "unlock", "protect", "import", "export"]
     passphrase: str | None = None
@@ -133,17 +132,17 @@ class GetUnsupported(Request[Unsupported], frozen=True):
 
 
 class SetSettings(Request[Ok], frozen=True):
-    """Values as text, as a person types them; all are checked before any is taken."""
+    """Values as text, as a person types them; all are checked before any is applied."""
 
     values: dict[str, str]
     for_good: bool = False
-    """They hold in this run too where its command line said otherwise."""
+    """Also apply those that this run's command line set."""
     at_once: bool = False
-    """What needs another node does not wait for the current round, which is left out."""
+    """If a change needs a new node, drop the current round instead of waiting for it."""
 
 
 class ResetSettings(Request[Ok], frozen=True):
-    """Back to the defaults: the named keys, or all where none is named."""
+    """Reset the named keys, or all if none is named, to their defaults."""
 
     keys: list[str]
 
@@ -160,13 +159,13 @@ class Evaluate(Request[Evaluated], frozen=True):
     checkpoint: CheckpointName = "last"
     which: Literal["validation", "test"] = "test"
     level: LevelName | Literal[""] = ""
-    """Of the questions; empty: of all levels."""
+    """Level of the questions; empty: all levels."""
     tasks: list[str] = field(default_factory=list)
     """Families of the questions, with or without a level; empty: all."""
     samples: Annotated[int, Meta(ge=0, le=64)] = 0
-    """Answers drawn to each question; 0: one, greedily."""
+    """Answers drawn per question; 0: one greedy answer."""
     temperature: Annotated[float, Meta(ge=0, le=2)] = 0.0
-    """To draw them at; 0: the training temperature."""
+    """Temperature of the draws; 0: the training temperature."""
 
 
 class ExportModel(Request[Exported], frozen=True):
@@ -183,12 +182,12 @@ class ListTasks(Request[Tasks], frozen=True):
     """Every family and level."""
 
     examples: bool = True
-    """Whether a question of each is set."""
+    """Whether to add a question of each."""
 
 
 class ReadTasks(Request[TasksRead], frozen=True):
-    """What this file of own tasks would be, were it added; nothing changes. `path`: a full one, on this computer.
-    `answers`, `encoding`: what its owner chose of TasksRead's choices."""
+    """Describe this file of own tasks as if it were added; nothing changes. `path`: the full path on this computer.
+    `answers`, `encoding`: the owner's choice among TasksRead's choices."""
 
     path: str
     answers: str = ""
@@ -196,7 +195,7 @@ class ReadTasks(Request[TasksRead], frozen=True):
 
 
 class AddTasks(Request[Ok], frozen=True):
-    """Take this file up as a family of own tasks, in place of one of the same name. Fields: as those of ReadTasks."""
+    """Add this file as a family of own tasks, or replace the one of the same name. Fields: as in ReadTasks."""
 
     path: str
     answers: str = ""
@@ -216,40 +215,40 @@ class AskForQuestion(Request[PosedQuestion], frozen=True):
 
 
 class GiveAnswer(Request[HumanMarked], frozen=True):
-    """A person's answer to a posed question; each is answered once."""
+    """A person's answer to a posed question, which can be answered once."""
 
     id: str
     answer: str
     reasoning: str = ""
-    """Stands before the answer where there is any."""
+    """Goes before the answer, if there is any."""
 
 
 class GetHistory(Request[History], frozen=True):
-    """Finished rounds after round `after`, oldest first, at most `limit`."""
+    """Up to `limit` finished rounds after round `after`, oldest first."""
 
     after: int = 0
     limit: int = 1000
 
 
 class GetCurve(Request[Curve], frozen=True):
-    """One point for every round after round `after`, over all history: at most `limit` in a reply, and the held-out
-    scores in the first one (`after` 0)."""
+    """One point for every round after round `after`, over the whole history: at most `limit` per reply, with the
+    held-out scores in the first one (`after` 0)."""
 
     after: int = 0
     limit: Annotated[int, Meta(ge=1, le=100_000)] = 50_000
 
 
 class GetComparisons(Request[Comparisons], frozen=True):
-    """The model at work beside each that learned here before, on the same held-out questions."""
+    """The current model compared with each that learned here before, on the same held-out questions."""
 
 
 class GetWeek(Request[Week], frozen=True):
-    """What the last seven days came to."""
+    """Totals of the last seven days."""
 
 
 class GetAhas(Request[Ahas], frozen=True):
-    """Tasks first solved here after a peer's answer had been learned from."""
+    """Tasks first solved here after learning from a peer's answer."""
 
 
 class GetSources(Request[Sources], frozen=True):
-    """Where the groups that entered training came from."""
+    """The origin of the groups that were trained on."""

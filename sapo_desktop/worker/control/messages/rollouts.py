@@ -1,4 +1,4 @@
-"""What clients ask about single answers: those that were learned from."""
+"""Messages about single answers that were learned from."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from sapo_desktop.worker.control.messages.base import Exported, Message, Request
 
 
 class RolloutFilter(Message, frozen=True, kw_only=True):
-    """Which of the kept answers; what is empty or None leaves all in."""
+    """Selects stored answers; empty or None fields do not restrict."""
 
     after: int = 0
-    """Only of rounds after this one."""
+    """Only rounds after this one."""
     before: int | None = None
-    """Only answers with an id below this one: the last id of a page that was read newest first."""
+    """Only answers with a lower id: the last id of a page that was read newest first."""
     task: str = ""
     """family/level, or a family."""
     origin: str = ""
     """own, peer or human."""
     verdict: str = ""
     search: str = ""
-    """A piece of the question or the answer, letter by letter; ASCII letters in either case."""
+    """Text contained in the question or answer; ASCII letters match in either case."""
 
 
 class Rollout(msgspec.Struct, frozen=True, kw_only=True):
-    """One kept answer; also a line of `history --rollouts` (docs/data/schema.json)."""
+    """One stored answer; also a line of `history --rollouts` (docs/data/schema.json)."""
 
     id: int = 0
-    """Grows with every answer that is kept."""
+    """Grows with every stored answer."""
     round: int
     task: str
     seed: str
-    """A whole number of 63 bits. As text, since jq, JavaScript and R read numbers as doubles and would round it."""
+    """A whole number of 63 bits. As text, because jq, JavaScript and R read numbers as doubles and would round it."""
     question: str
     origin: str
     author: str
@@ -54,16 +54,16 @@ class Rollouts(Message, frozen=True, kw_only=True):
 
 
 class GetRollouts(RolloutFilter, Request[Rollouts], frozen=True, kw_only=True):
-    """Kept answers: oldest first whole rounds of about `limit` answers, newest first at most `limit`."""
+    """Stored answers: oldest first, whole rounds with about `limit` answers; newest first, at most `limit`."""
 
     limit: int = 200
     newest_first: bool = False
 
 
 class ExportRollouts(RolloutFilter, Request[Exported], frozen=True, kw_only=True):
-    """Write them to a file, oldest first, a JSON object a line."""
+    """Write them to a file, oldest first, one JSON object per line."""
 
     to: str
-    """In full."""
+    """The full path."""
     replace: bool = False
-    """Whether a file of that name may be written over."""
+    """Whether an existing file may be overwritten."""

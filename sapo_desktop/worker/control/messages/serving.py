@@ -1,4 +1,4 @@
-"""What clients ask about the local server, which other programs on this computer ask for answers."""
+"""Messages about the local server, which answers other programs on this computer."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from sapo_desktop.worker.control.messages.base import Message, Request
 
 class ServerIs(Message, frozen=True, kw_only=True):
     url: str
-    """The base address for OpenAI's clients; empty: it does not run."""
+    """The base address for OpenAI's clients; empty: it is not running."""
     key: str
     kept: bool
-    """Whether the key is the same at the next start."""
+    """Whether the key stays the same at the next start."""
     error: Text = ""
-    """Why it does not run though it should."""
+    """Why it is not running although it should."""
 
 
 # -- requests ----------------------------------------------------------------------------------------------
 
 
 class Serve(Request[ServerIs], frozen=True):
-    """Run the local server for as long as this request lasts: it is answered only where that cannot be."""
+    """Run the local server as long as this request lasts; answered only if that is impossible."""
 
     port: Annotated[int, Meta(ge=0, le=65535)] = 0
-    """0: as the settings say."""
+    """0: as in the settings."""
 
 
 class GetServer(Request[ServerIs], frozen=True):
-    """Where the local server listens, and its key."""
+    """The local server's address and key."""
 
 
 class NewServerKey(Request[ServerIs], frozen=True):
-    """Draw another key: who has the old one is no longer answered."""
+    """Replace the key: the old one is no longer accepted."""

@@ -1,4 +1,4 @@
-"""The swarm's side as replies and events carry it, and what a relay is told by whoever starts it."""
+"""The swarm's state in replies and events, and the options of a relay."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class LinkInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str
     dialled: str
-    """The address, where this side dialled."""
+    """The address, if this side dialled."""
     program: str
-    """What the peer says it is; untrusted."""
+    """The peer's program, as it says; untrusted."""
     seconds: float
     groups_in: int
     groups_out: int
@@ -28,26 +28,26 @@ class LinkInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Kind -> reason -> count."""
     claim: Claim | None = None
     latency_ms: float | None = None
-    """Of the last request that was answered over it; None before the first."""
+    """Of the last answered request; None before the first."""
     waiting: int = 0
-    """Bytes on their way through this node over the link: not sent yet, or not looked at."""
+    """Bytes queued for or from the link in this node."""
     unsent: int = 0
     """Own groups that the peer was not offered yet."""
     draw_share: float = 0.0
-    """Of the groups that were drawn lately, those that came over it. Links that peers dialled from one part of the
-    internet count as one source, and each is given the share of all of them; so do visits, one after the other."""
+    """Its share of the recently drawn groups. Links that peers dialled from one network count as one source, and
+    each shows the share of all of them; so do consecutive visits."""
     visit: bool = False
-    """Whether it moves on soon, to a peer elsewhere."""
+    """Whether it soon moves on to a peer in another network."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """What the peer says of itself; untrusted, shown and used for nothing."""
+    """The peer's statistics about itself; untrusted, only shown."""
 
     round: int
     reward: float
     label: str
     used: int
-    """Groups of ours that it handed on or trained on."""
+    """Groups of ours that it forwarded or trained on."""
 
 
 class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,91 +60,91 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     swarm: str = ""
     """Admission key of the private swarm, in hex; empty in the public one."""
     kept: str = ""
-    """Where the identity is: keyring, file, session."""
+    """Where the identity is stored: keyring, file, session."""
     address: str = ""
-    """Under which others reach this node, where it listens."""
+    """The address for others, if this node listens."""
     sharing: bool = False
     links: list[LinkInfo] = []
     parted: Text = ""
-    """Why a peer that this node dials sent it away; empty while none does."""
+    """Why a peer that this node dials sent it away; empty if none does."""
     partings: dict[str, Text] = {}
-    """The same of every such peer, by its address as PeerAnswered has it."""
+    """The same for every such peer, by its address as in PeerAnswered."""
     silent: dict[str, float] = {}
-    """Since when nobody answers at an address that a link is kept to, Unix time; addresses as above."""
+    """Since when nobody answers at an address whose link is kept, Unix time; addresses as above."""
     pool: int = 0
-    """Groups of others that wait to be drawn; of a relay, those that it serves."""
+    """Groups from others that wait to be drawn; on a relay, those that it serves."""
     published: int = 0
     drawn: int = 0
     taken: int = 0
     one_source: bool = False
     refused: dict[str, dict[str, int]] = {}
     other_questions: dict[str, int] = {}
-    """Of these, questions that came out otherwise here, by the fingerprint of the peer's library in hex."""
+    """Among these, questions that differed here, by the fingerprint of the peer's library in hex."""
     clock_offset: float = 0.0
     clock_wrong: bool = False
     clock_contradicting: int = 0
-    """How many networks that dial in have another clock than the one in use; 0 where most have the same."""
+    """How many networks that dial in have another clock than the one in use; 0 if most agree with it."""
     notices: list[Text] = []
-    """What a person should know about links and identities, a sentence each."""
+    """Remarks about links and identities, a sentence each."""
     warnings: list[Text] = []
-    """What keeps the draw from being a fair sample, a sentence each: one source for most of it."""
+    """Why a draw is not a fair sample, a sentence each: one source for most of it."""
     used_total: int = 0
-    """Groups of ours that peers say they handed on or trained on, over all history."""
+    """Groups of ours that peers say they forwarded or trained on, over the whole history."""
     helped: int = 0
-    """How many peers say so, of those that are remembered."""
+    """Number of remembered peers that say so."""
 
 
 class RelayOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the command line says of a relay. Files are full paths; what is empty is not wanted."""
+    """A relay's command line. Files are full paths; empty means not wanted."""
 
     listen: str
     """HOST:PORT."""
     cert: str = ""
-    """Certificate chain (PEM); without one there is a certificate of the relay's own."""
+    """Certificate chain (PEM); without one, the relay makes its own."""
     key: str = ""
     """Its private key (PEM)."""
     peers: str = ""
-    """Addresses to keep links to, by comma, as in the settings of a node (core/settings.py)."""
+    """Comma-separated addresses to keep links to, as in the settings of a node (core/settings.py)."""
     invited: str = ""
-    """Of these, those dialled only on the public internet."""
+    """Those of them that are dialled only on the public internet."""
     announce: str = ""
     private_addresses: bool = False
     swarm: str = ""
     """With `admission`: as in the settings of a node."""
     admission: str = ""
     backbone: str = ""
-    """NATS servers where other relays are met, by comma."""
+    """Comma-separated NATS servers that connect relays."""
     backbone_credentials: str = ""
     """File with nkey seed, USER:PASSWORD or token."""
     backbone_ca: str = ""
-    """Certificates (PEM) that the servers' are signed with; without them those that this computer trusts."""
+    """Certificates (PEM) of the servers' authority; empty: those that this computer trusts."""
     backbone_shards: int | None = None
     """How many shards to listen to; None: all."""
     bans: str = ""
-    """File with keys that nothing is taken from."""
+    """File with banned keys."""
     bans_from: str = ""
-    """Keys of relays of the backbone whose bans hold here too, by comma."""
+    """Comma-separated keys of relays on the backbone whose bans also apply here."""
     metrics: str = ""
-    """HOST:PORT, or PORT, of figures for Prometheus, and health."""
+    """HOST:PORT, or PORT, of the metrics for Prometheus and of health checks."""
     log_json: bool = False
     """Whether the log has JSON lines."""
     log_addresses: bool = False
-    """Whether the log names the address of each peer that was shut out."""
+    """Whether the log contains the address of each peer that was shut out."""
 
 
 class BackboneInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A relay's connection to others over NATS."""
 
     state: Literal["connecting", "connected", "isolated", "refused"]
-    """Refused: NATS did not take the credentials."""
+    """`refused`: NATS did not accept the credentials."""
     relays: int
-    """Others that were heard in the last ten minutes."""
+    """Others heard in the last ten minutes."""
     connects: int
     groups_in: int
     groups_out: int
     lost_in: int
-    """Messages that came faster than they could be looked into."""
+    """Messages that arrived faster than they could be handled."""
     lost_out: int
-    """Groups that waited too long to go out."""
+    """Groups that waited too long to be sent."""
     refused: dict[str, dict[str, int]]
-    """Kind -> reason -> count, of messages and of groups that no author is to blame for."""
+    """Kind -> reason -> count, of messages, and of groups that were refused without the author's fault."""
