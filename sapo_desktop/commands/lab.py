@@ -78,6 +78,9 @@ async def table(context: Context, args: Namespace) -> None:
     if args.reach:
         columns += [f"{args.reach:g} after ({args.at})", "times as soon"]
         rows = [[*row[:-1], *_soon(line), row[-1]] for row, line in zip(rows, lines, strict=True)]
+    if args.firsts:
+        columns += ["first node solves", "median node", "last node", "times as soon"]
+        rows = [[*row[:-1], *_firsts(line), row[-1]] for row, line in zip(rows, lines, strict=True)]
     context.out.table([*columns, ""], rows, right=columns[2:])
 
 
@@ -150,6 +153,11 @@ def _cells(line: dict[str, Any]) -> list[str]:
 def _soon(line: dict[str, Any]) -> list[str]:
     reached = line["reached"]
     return ["not by all" if reached is None else f"{reached:,.1f}", _with_interval(line, "sooner")]
+
+
+def _firsts(line: dict[str, Any]) -> list[str]:
+    rounds = ["" if line[name] is None else f"{line[name]:.1f}" for name in ("first", "median", "last")]
+    return [*rounds, _with_interval(line, "median_sooner")]
 
 
 def _with_interval(line: dict[str, Any], field: str, form: str = ".3f") -> str:

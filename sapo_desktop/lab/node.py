@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import msgspec
 
 from sapo_desktop.core.hashing import digest
-from sapo_desktop.core.records import Generated, Group, Phase, Prompt, Question, Record, Sampling
+from sapo_desktop.core.records import Generated, Group, Mark, Phase, Prompt, Question, Record, Sampling
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.lab.arm import QUARTERS, Arm, Budget
 from sapo_desktop.lab.swarm import NETWORK, Kept, LabMember, Room, Seat
@@ -111,7 +111,7 @@ class Ground:
     service: Callable[[], Service]
 
 
-class Played(Record, frozen=True):
+class Played(Record, frozen=True, kw_only=True):
     """A line of rounds.csv: one round of one node. Seconds stand last: they alone differ between two runs."""
 
     round: int
@@ -132,6 +132,10 @@ class Played(Record, frozen=True):
     """Answers trained on."""
     tokens: int
     """Generated."""
+    solved: str = ""
+    """The tasks of which own answers were right, separated by spaces."""
+    readable: str = ""
+    """The tasks of which own answers had an answer span."""
     cpu_seconds: float
 
     def spent(self, kind: Budget) -> float:
@@ -284,8 +288,16 @@ class Node:
             answers=sum(mark.answers for mark in report.tasks),
             samples=report.step.sequences if report.step else 0,
             tokens=report.answer_tokens,
+            solved=_tasks_with(result, lambda mark: mark.solved),
+            readable=_tasks_with(result, lambda mark: mark.readable),
             cpu_seconds=round(seconds, 4),
         )
+
+
+def _tasks_with(result: RoundResult, holds: Callable[[Mark], bool]) -> str:
+    """The tasks of own questions with such an answer."""
+    own = [group for group in result.groups if not group.author]
+    return " ".join(sorted({group.question.task for group in own if any(map(holds, group.marks))}))
 
 
 def levels_played(arm: Arm, settings: Settings, catalogue: Catalogue) -> dict[str, list[str]]:

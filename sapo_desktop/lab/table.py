@@ -103,6 +103,16 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="li
     """How many times as much the other used up until then, seed by seed."""
     sooner_low: float | None
     sooner_high: float | None
+    first: float | None
+    """The round in which the first node solved a task, mean over the tasks that anybody solved here or in what it is
+    compared with. A node that never did counts with the round after the last. None: the files do not say."""
+    median: float | None
+    """The same of the median node, and of the last."""
+    last: float | None
+    median_sooner: float | None
+    """How many times as many rounds the median node took in what it is compared with, seed by seed."""
+    median_sooner_low: float | None
+    median_sooner_high: float | None
     base_best: float | None
     """Sampled, of the base at its best temperature."""
     cpu_seconds: float
@@ -181,6 +191,21 @@ class Run:
     @property
     def cumulative(self) -> float:
         return math.fsum(row.reward for row in self.honest)
+
+    def firsts(self) -> dict[str, list[int]]:
+        """Task -> for each honest node the round in which it first solved it, sorted; the round after the last where it
+        never did."""
+        nodes = sorted({row.node for row in self.honest})
+        found: dict[str, dict[int, int]] = {}
+        for row in self.honest:
+            for task in row.solved.split():
+                found.setdefault(task, {}).setdefault(row.node, row.round)
+        return {task: sorted(by_node.get(node, self.never) for node in nodes) for task, by_node in found.items()}
+
+    @property
+    def never(self) -> int:
+        """The round after the last."""
+        return self.rounds[-1].round + 1 if self.rounds else 1
 
     def held_out(self, field: str, over: Callable[[list[float]], float] = statistics.fmean) -> float | None:
         """The last mean of a score over the nodes, or another figure of theirs; None where there is none yet."""
@@ -343,6 +368,10 @@ def _line(runs: Sequence[Run], rivals: Sequence[Run | None], at: Budget, reach: 
         **_with_interval("pass_at_k_more", _more(pairs, "pass_at_k")),
         reached=_mean(reached) if None not in reached else None,
         **_with_interval("sooner", times),
+        first=_mean([_first_solved(run, other, min) for run, other in pairs]),
+        median=_mean([_first_solved(run, other, statistics.median) for run, other in pairs]),
+        last=_mean([_first_solved(run, other, max) for run, other in pairs]),
+        **_with_interval("median_sooner", _median_sooner(pairs)),
         base_best=_mean([run.base("sampled", best=True) for run in cut]),
         cpu_seconds=total("cpu_seconds"),
         answers=total("answers"),
@@ -350,6 +379,25 @@ def _line(runs: Sequence[Run], rivals: Sequence[Run | None], at: Budget, reach: 
         tokens=total("tokens"),
         refused=total("refused"),
     )
+
+
+def _first_solved(run: Run, other: Run | None, node: Callable[[list[int]], float]) -> float | None:
+    """The round in which a node of each task solved it first, mean over the tasks that anybody solved in either."""
+    mine, theirs = run.firsts(), other.firsts() if other else {}
+    if not mine and not theirs:
+        return None
+    return statistics.fmean(node(mine.get(task, [run.never])) for task in {*mine, *theirs})
+
+
+def _median_sooner(pairs: Sequence[tuple[Run, Run | None]]) -> list[float]:
+    """Seed by seed; none at all where one is not known."""
+    found = [
+        (_first_solved(mine, other, statistics.median), _first_solved(other, mine, statistics.median))
+        for mine, other in pairs
+        if other
+    ]
+    known = [theirs / mine for mine, theirs in found if mine is not None and theirs is not None]
+    return known if len(known) == len(pairs) else []
 
 
 def _times_sooner(

@@ -44,6 +44,28 @@ def test_the_median_node_stands_beside_the_best_of_those_it_is_compared_with() -
     assert (first.greedy_median, first.greedy_best_against) == (0.55, 0.6)
 
 
+def test_how_soon_the_first_the_median_and_the_last_node_solve_a_task() -> None:
+    def run(mix: str, *solved: tuple[int, int, str]) -> Run:
+        """Three nodes, four rounds; `solved`: round, node, tasks."""
+        by_place = {(number, node): tasks for number, node, tasks in solved}
+        rows = [
+            msgspec.structs.replace(played(number, node, 0.5), solved=by_place.get((number, node), ""))
+            for number in range(1, 5)
+            for node in range(3)
+        ]
+        return Run(arm(mix, nodes=3), rows, [])
+
+    alone = run("8/0", (2, 0, "gcd/easy"), (3, 0, "gcd/easy lcm/easy"))
+    together = run("4/4", (1, 1, "gcd/easy"), (2, 0, "gcd/easy"), (3, 2, "gcd/easy"), (4, 1, "lcm/easy"))
+    first, second = table([together, alone])
+    # Alone: gcd 2, never, never; lcm 3, never, never, and never is 5. Together: gcd 1, 2, 3; lcm 4, never, never.
+    assert (first.first, first.median, first.last) == (2.5, 5.0, 5.0)
+    assert (second.first, second.median, second.last) == (2.5, 3.5, 4.0)
+    assert second.median_sooner == pytest.approx(5 / 3.5)
+    unknown = table([silo(), shared()])
+    assert all(line.first is None and line.median_sooner is None for line in unknown)
+
+
 def test_ratios_are_taken_seed_by_seed() -> None:
     runs = [silo(1), silo(2), shared(1, 0.5), shared(2, 0.75)]
     line = table(runs)[1]

@@ -469,6 +469,11 @@ def _lab(commands: Commands[Parser]) -> None:
     table.add_argument(
         "--reach", type=_share, metavar="SCORE", help="show how soon this greedy score is reached, like 0.3"
     )
+    table.add_argument(
+        "--firsts",
+        action="store_true",
+        help="the round in which the first, the median and the last node solve a task",
+    )
     table.add_argument("--by-seed", action="store_true", help="one line for each seed instead of their mean")
     table.add_argument("--of", metavar="MODEL", help="only the nodes that began with this of several models")
     table.add_argument(
