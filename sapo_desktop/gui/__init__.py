@@ -1,5 +1,5 @@
 """The window: a thin view over the worker.
 
-What is shown is decided without Qt (view/), what is said in words/; attachment.py
-keeps the link to the worker, bridge.py is the one place where its events become signals.
+view/ decides what is shown, without Qt; words/ has the texts. attachment.py keeps the link to the worker, and bridge.py
+alone turns its events into signals.
 """

@@ -1,4 +1,4 @@
-"""The steps of the first run, one widget each; their answers, and the settings they come to."""
+"""The steps of the first run, one widget each; their answers, and the resulting settings."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from sapo_desktop.worker.control.messages.models import FitIs, GetFit
 
 @dataclass
 class Choices:
-    """What a newcomer chose; the defaults are the gentle ones."""
+    """A new user's choices; the defaults are the gentle ones."""
 
     threads: int = 0
-    """As the setting says it: 0 is half of the cores."""
+    """As in the setting: 0 is half of the cores."""
     on_battery: bool = False
-    """Go on when the computer runs on its battery."""
+    """Whether to continue on battery."""
     give_way: bool = True
-    """Low priority: every other program goes first."""
+    """Whether to use low priority."""
     away: bool = False
-    """Compute only while nobody uses the computer."""
+    """Whether to compute only while nobody uses the computer."""
     at_login: bool = False
     """Start in the tray at login."""
     others: bool = False
-    """Ask next whom to join, and on what terms (gui/peers/join.py)."""
+    """Whether to ask next which swarm to join, and on what terms (gui/peers/join.py)."""
 
     def settings(self) -> dict[str, str]:
-        """As SetSettings takes them. In silo: joining others is a question of its own, with its terms beside it."""
+        """The values for SetSettings. In silo: joining others is a separate question with its own terms."""
         values = {
             "threads": str(self.threads),
             "low_priority": "on" if self.give_way else "off",
@@ -53,7 +53,7 @@ class Choices:
             "silo": "on",
             "share": "off",
         }
-        # Only what was asked for: not every computer can tell or do these, and an installer may have set the second.
+        # Only what was chosen: not every computer supports these, and an installer may have set the second.
         values |= {"when_in_use": "pause"} if self.away else {}
         return values | ({"start_at_login": "on"} if self.at_login else {})
 
@@ -72,15 +72,15 @@ class Step(QWidget):
         self.box.addWidget(Label(about, "muted"))
 
     def opened(self) -> None:
-        """It came into sight, or the node was reached meanwhile."""
+        """It became visible, or the node was reached meanwhile."""
 
     def focus_first(self) -> bool:
-        """Put the keyboard on the first choice; False where there is none."""
+        """Focus the first choice; False if there is none."""
         return False
 
 
 class WelcomeStep(Step):
-    """What this is."""
+    """What the program is."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -112,7 +112,7 @@ class WelcomeStep(Step):
 
 
 class LeavesStep(Step):
-    """What leaves the machine: a real message, and who can see what."""
+    """What leaves the computer: an example message, and who can see what."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(
@@ -158,7 +158,7 @@ class LeavesStep(Step):
 
 
 class GentleStep(Step):
-    """How much of the computer it may take."""
+    """How much of the computer it may use."""
 
     def __init__(self, choices: Choices, cores: int, folder: str) -> None:
         super().__init__(
@@ -172,8 +172,8 @@ class GentleStep(Step):
             (0, tr("Gentle"), tr("half the cores")),
             (max(1, cores - 1), tr("Full speed"), tr("all cores but one")),
         )
-        offered = [way for way in ways if way[0] != max(1, cores // 2)]  # half has a number of its own
-        if len(offered) == 1:  # nothing to choose is no question
+        offered = [way for way in ways if way[0] != max(1, cores // 2)]  # half has its own number
+        if len(offered) == 1:  # a single option is no question
             self.box.addWidget(Label(tr("It uses one core."), "strong"))
             offered.clear()
         for threads, title, text in offered:

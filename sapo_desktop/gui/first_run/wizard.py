@@ -1,4 +1,5 @@
-"""The first run: what this is, what leaves the machine, how gentle, alone or together. In a minute, by keyboard too."""
+"""The first run: what the program is, what leaves the computer, how gentle, alone or together. In a minute, by
+keyboard too."""
 
 from __future__ import annotations
 
@@ -29,14 +30,14 @@ from sapo_desktop.worker.control.messages.requests import SetSettings, StartRoun
 _FIRST = (760, 600)
 _SMALLEST = (480, 360)
 _AT_WORK_MS = 1500
-"""At most, until the node that was told to start is seen at work."""
+"""Maximum wait until the started node is seen at work."""
 
 
 class Wizard(QDialog):
     """The questions before the first round.
 
     Signals:
-        finished_well: answered; the node works by what was chosen, alone. True: others are to be joined next.
+        finished_well: answered; the node works as chosen, alone. True: others are to be joined next.
         left: closed without an answer: nothing was changed, and it asks again at the next start.
     """
 
@@ -87,7 +88,7 @@ class Wizard(QDialog):
         return self._steps[self._stack.currentIndex()]
 
     def reject(self) -> None:
-        """Escape leaves, as the close button does."""
+        """Escape closes it, like the close button."""
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
@@ -109,7 +110,7 @@ class Wizard(QDialog):
             self._say_trouble()
 
     def _say_trouble(self) -> None:
-        """Why there is no node, on every step: a quiet try that fails again is no news, and nothing would say it."""
+        """Why there is no node, on every step; a repeated quiet failure sends no new event."""
         lost = isinstance(self._view.link, Lost | Ended)
         self._trouble.say(state_sentence(self._view) if lost else "", "danger")
         self._trouble.button.setVisible(lost)
@@ -129,7 +130,7 @@ class Wizard(QDialog):
         self._back.setVisible(number > 0)
         last = number == count - 1
         self._next.set_text(self._last_word() if last else tr("Next"))
-        # Only the last step needs the node; it starts behind the first ones.
+        # Only the last step needs the node, which starts in the background.
         self._next.setEnabled(not self._sending and (not last or self._view.attached))
 
     def _last_word(self) -> str:
@@ -156,7 +157,7 @@ class Wizard(QDialog):
         self._bridge.ask(StartRounds(), self._done, self._refused, of=self)
 
     def _done(self, reply: Ok) -> None:
-        """The node has its order; until it is seen at work, the window would say that nothing was begun."""
+        """The node has its order; until it is seen at work, the window would look as if nothing had started."""
         self._ordered.start()
         self._changed(frozenset())
 

@@ -1,6 +1,5 @@
-"""The small cards of Home: what it could not do and can do now, what was reached, what it answers just now; and the
-banner of a newer version.
-"""
+"""The small cards of Home: what it could not do and can do now, milestones, its latest answer; and the banner of a
+newer version."""
 
 from __future__ import annotations
 
@@ -30,11 +29,11 @@ from sapo_desktop.worker.control.messages.replies import Aha, Ahas
 from sapo_desktop.worker.control.messages.requests import GetAhas
 
 _SHOWN = 2
-"""Milestones, the newest of the tasks first solved after a peer's answer among them."""
+"""Number of milestones, including the newest tasks first solved after learning from a peer."""
 
 
 class MilestonesCard(Card):
-    """What was reached, and the newest tasks first solved here after a peer's answer; a click on one of these shows
+    """Milestones, and the newest tasks first solved here after learning from a peer; a click on one of these shows
     both answers."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
@@ -50,7 +49,7 @@ class MilestonesCard(Card):
         self._show()
 
     def refresh(self) -> None:
-        """Ask again where a round has passed since."""
+        """Ask again if a round has passed since."""
         self._show()
         if self._view.attached and not self._view.silo and self._asked_at != self._view.curves.last_round:
             self._asked_at = self._view.curves.last_round
@@ -89,7 +88,7 @@ def _line(parent: QWidget, aha: Aha) -> QWidget:
 
 
 def show_aha(parent: QWidget, aha: Aha) -> None:
-    """Both questions and answers. They are strangers' texts: shown as they are, plain."""
+    """Both questions and answers. They are strangers' texts, shown as plain text."""
     about = tr(
         "%n answer(s) of your model were wrong. In round {peer_round} it learned from a peer's "
         "answer; in round {round} it found a right one.",
@@ -121,7 +120,7 @@ _LEARNED_QUESTION, _LEARNED_ANSWER = 220, 60
 
 
 class LearnedCard(Card):
-    """The newest of the questions that it learned to answer. They are never trained on."""
+    """The newest question that it learned to answer; these are never trained on."""
 
     def __init__(self, view: View) -> None:
         super().__init__(tr("Could not, now can"))
@@ -140,7 +139,7 @@ class LearnedCard(Card):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what the view has."""
+        """Show the view's current state."""
         learned = self._view.learned
         self._full.setVisible(learned is not None)
         self._empty.setVisible(learned is None)
@@ -190,14 +189,14 @@ class _Answered(QWidget):
 
 
 class UpdateBanner(Banner):
-    """Stays while there is a newer version."""
+    """Visible while there is a newer version."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(action=tr("What is new"), on_press=self._ask)
         self._view, self._bridge = view, bridge
 
     def refresh(self) -> None:
-        """Show what the view has."""
+        """Show the view's current state."""
         found = self._view.updates
         newer = found is not None and found.state in ("newer", "urgent")
         if found is None or not newer:
@@ -213,7 +212,7 @@ class UpdateBanner(Banner):
 
 
 def what_is_new(parent: QWidget, found: Standing) -> Sheet:
-    """The changelog of a version, and the way to its page where it has one."""
+    """A version's changelog, and a link to its page if it has one."""
     title = tr("What is new in {version}").format(version=one_line(found.version))
     about = tr("Nothing is installed automatically. You download it from its page.")
     sheet = Sheet(parent, title, about)
@@ -228,7 +227,7 @@ def what_is_new(parent: QWidget, found: Standing) -> Sheet:
 
 
 class NowCard(Card):
-    """The newest of this computer's own answers, looked for once a second: faster nobody reads."""
+    """The newest of this computer's own answers, updated once a second, which is fast enough to read."""
 
     def __init__(self, view: View) -> None:
         super().__init__(tr("Just now"))

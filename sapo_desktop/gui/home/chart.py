@@ -1,4 +1,4 @@
-"""Home's chart: what the model can do, or what it solves in training next to its peers; the same as a table."""
+"""Home's chart: what the model can do, or its success in training next to its peers; also as a table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TABLE_ROWS = 2000
 _LOWEST, _HIGHEST = 190, 640
 """Height of the chart."""
 _OF_THE_SWARM = range(2, 7)
-"""Columns of the rounds' table that say nothing where no swarm was measured."""
+"""Columns of the rounds' table that are empty unless a swarm was measured."""
 
 
 class ChartCard(Card):
@@ -58,7 +58,7 @@ class ChartCard(Card):
         self._range.chosen.connect(self._show_range)
         self._as_table = IconButton("table", tr("Show as a table"), self._switch, checkable=True)
         self._save = IconButton("download", tr("Save all rounds as CSV or JSON"), self._ask_where)
-        self._words = Label("", "caption", lines=3)  # what is pointed at changes its length
+        self._words = Label("", "caption", lines=3)  # the words change with the point under the pointer
         self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._tables = {
             "skill": Table(tr("Held-out scores"), _score_headings(view), rows_shown=9),
@@ -92,7 +92,7 @@ class ChartCard(Card):
         self._point(None)
 
     def _fit(self) -> None:
-        """The chart takes what height the page has, within bounds that grow with the text."""
+        """The chart uses the page's free height, within bounds that grow with the text."""
         self._stack.setMinimumHeight(theme.scaled(_LOWEST))
         self._stack.setMaximumHeight(theme.scaled(_HIGHEST))
 
@@ -169,7 +169,7 @@ class ChartCard(Card):
         self._about.setVisible(bool(level))
 
     def _level_words(self) -> str:
-        """Where the score no longer rises: what would help."""
+        """If the score no longer rises: what would help."""
         since = self._view.curves.held_out().level_since(self._view.settings.validate_every)
         if since is None:
             return ""

@@ -1,4 +1,4 @@
-"""Home's offer of the next model: one that fits here and has room for more, in one card with one thing to press."""
+"""Home's offer of the next model: one that fits here and has more capacity, in one card with one button."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from sapo_desktop.worker.control.messages.models import CatalogueIs, DownloadMod
 from sapo_desktop.worker.control.messages.requests import SetSettings
 
 _FITTED = ("max_tokens", "learning_rate")
-"""Settings of one model that are nothing for another."""
+"""Settings that belong to one model and mean nothing for another."""
 _ROUNDS = 30
-"""So many of the starter's are a few minutes, after which one knows what this is."""
+"""Rounds of the starter, a few minutes, after which a user knows the program."""
 
 
 class NextModelCard(Card):
-    """See the module. It can be put away for good.
+    """See the module. It can be dismissed permanently.
 
     Signals:
-        offering: whether it has something to offer from now on.
+        offering: whether it now has something to offer.
     """
 
     offering = Signal(bool)
@@ -43,7 +43,7 @@ class NextModelCard(Card):
         self.button = Button(tr("Use it"), self._go_on)
         self._offered: ModelBadge | None = None
         self._fetching = ""
-        """The model that is used once it is here."""
+        """The model to use once it is downloaded."""
         self.inquiry = Inquiry(bridge, GetCatalogue, self, self.refresh)
         away = IconButton("cross", tr("Do not show this again"), self._put_away)
         self.body.setContentsMargins(grid(1.5), grid(1), grid(1.5), grid(1))
@@ -53,7 +53,7 @@ class NextModelCard(Card):
 
     @property
     def text(self) -> str:
-        """What it says now."""
+        """The current text."""
         return self._text.text()
 
     def _say(self, text: str) -> None:
@@ -65,7 +65,7 @@ class NextModelCard(Card):
         self.offering.emit(bool(text))
 
     def refresh(self) -> None:
-        """Offer what the newest look found."""
+        """Offer the result of the newest check."""
         view = self._view
         if not self._due:
             self._say("")
@@ -80,7 +80,7 @@ class NextModelCard(Card):
         self.button.setEnabled(not self._fetching)
 
     def follow(self) -> None:
-        """A download ended: the node switches to the model that it brought."""
+        """A download ended: the node switches to the downloaded model."""
         news = self._view.model_news
         if self._fetching and news is not None:
             fetched, self._fetching = self._fetching, ""
@@ -90,7 +90,7 @@ class NextModelCard(Card):
 
     @property
     def _due(self) -> bool:
-        """Whether the starter is at work and has shown what it can."""
+        """Whether the starter is in use and has reached its limit."""
         view = self._view
         return view.attached and view.model_name == SHIPPED == view.wanted.model and len(view.curves) >= _ROUNDS
 
@@ -114,7 +114,7 @@ class NextModelCard(Card):
 
 
 def next_model(badges: list[ModelBadge], most: float, *, silo: bool) -> ModelBadge | None:
-    """The best after the starter: one that is here already, else the largest that can be had; None where no model fits
+    """The best model after the starter: one that is here already, else the largest available; None if no model fits
     in memory and in rounds of `most` seconds."""
     fitting = [
         badge

@@ -47,9 +47,9 @@ _ICONS = {"pause": "pause", "wait": "clock", "try again": "refresh"}
 _EMS, _EMS_OF_TROUBLE = 24, 44
 """Width of the words next to the large button: a reason is longer than a state."""
 _USAGE_SECONDS = 30
-"""Between two looks at the energy taken."""
+"""Interval of the updates of the used energy."""
 _WEEK_SECONDS = 20 * _USAGE_SECONDS
-"""Between two looks at the last seven days, which go through their rounds."""
+"""Interval of the updates of the last seven days, which need all their rounds."""
 
 
 class HomePage(Page):
@@ -73,7 +73,7 @@ class HomePage(Page):
         self._learned = LearnedCard(view)
         self._milestones = MilestonesCard(view, bridge)
         self._now = NowCard(view)
-        # Both have no room on a small screen; what it answers just now is on Learning, too.
+        # Neither fits on a small screen; its latest answer is on Learning, too.
         self._next.offering.connect(lambda offered: self._now.setVisible(not offered))
         small = holding(column(self._learned, self._now, self._next, self._milestones, 1, spacing=1))
         cards = Columns(self._chart, small, narrowest=380, most=2, shares=(5, 3))
@@ -151,7 +151,7 @@ class HomePage(Page):
         self._banner.button.setVisible(bool(action))
 
     def _mend(self) -> None:
-        """What the banner offers."""
+        """The banner's action."""
         if self.view.mend != "file":
             self.wanted.emit({"": "log", "pack": "model"}.get(self.view.mend, self.view.mend))
         elif confirm(
@@ -167,7 +167,7 @@ class HomePage(Page):
 
 
 class Hero(Card):
-    """The large button, the sentence beside it, and how far the round is."""
+    """The large button, the sentence next to it, and the progress of the round."""
 
     def __init__(self, view: View, actions: Actions) -> None:
         super().__init__()
@@ -198,7 +198,7 @@ class Hero(Card):
         self.add(self._top)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Button and words are side by side where a line of words has room."""
+        """Button and words are side by side if a line of words fits."""
         self._arrange(event.size().width())
         super().resizeEvent(event)
 
@@ -216,7 +216,7 @@ class Hero(Card):
         self._button.setAccessibleDescription(hint)
         set_tooltip(self._button, hint)
         self._button.set_icon(_ICONS.get(action, "play"))
-        # Where something has to be mended first, the banner below is what to press.
+        # If something must be fixed first, the button is in the banner below.
         self._button.set_calm(action == "pause" or bool(view.mend))
         self._button.setEnabled(action != "wait")
         self._pauses.setVisible(action == "pause")
@@ -238,7 +238,7 @@ class Hero(Card):
         self._sentence.set_tone("danger" if self._view.face == "attention" else "")
 
     def _show_progress(self) -> None:
-        """How far it is; where that is not known, that something happens. The line has its place at all times."""
+        """The progress; if it is unknown, that something is happening. The line always keeps its place."""
         view = self._view
         self._bar.setVisible(view.starts or view.at_work)
         known = view.at_work and view.total > 0
@@ -246,13 +246,13 @@ class Hero(Card):
         of = f" {numbers.count(view.done)}/{numbers.count(view.total)}" if known else ""
         phase = f"{phase_words(view.phase)}{of}" if view.at_work else ""
         self._bar.setAccessibleName(phase or state_sentence(view))
-        # The silo's chip says all of it.
+        # The silo chip says everything.
         swarm = "" if view.silo or counts_peers(view) else swarm_sentence(view)
         self._phase.set_text(" · ".join(filter(None, (phase, in_words(view.busy), swarm))))
 
 
 class Counts(QWidget):
-    """Two large figures, what it can do and what it solves next to its peers, and the small ones."""
+    """Two large figures (what it can do, and its success next to its peers) and the small ones."""
 
     def __init__(self, view: View) -> None:
         super().__init__()
@@ -312,7 +312,7 @@ class Counts(QWidget):
         )
 
     def show_usage(self, usage: Usage) -> None:
-        """What all of it took."""
+        """The total use of energy."""
         kwh, price = usage.joules / 3.6e6, self._view.settings.price_per_kwh
         about = tr("cost {cost}").format(cost=numbers.number(price * kwh, 2)) if price else ""
         if not about:

@@ -1,4 +1,4 @@
-"""Saves all finished rounds to a file, page by page: the worker's history may be longer than what a window holds."""
+"""Saves all finished rounds to a file, page by page, because the worker's history may exceed the window's memory."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from sapo_desktop.worker.control.messages.requests import GetHistory
 
 
 class SavedRounds(QObject):
-    """One file. `path`: CSV, or where it ends in `.jsonl` a JSON object a line; `over`: called at the end, however that
-    comes; what came of it is said by the bridge."""
+    """One file. `path`: CSV, or if it ends in `.jsonl`, one JSON object per line. `over`: called at the end in any
+    case; the bridge shows the result."""
 
     def __init__(self, parent: QObject, bridge: Bridge, path: Path, over: Callable[[], object]) -> None:
         super().__init__(parent)
@@ -55,11 +55,11 @@ class SavedRounds(QObject):
         self._end(in_words(error))
 
     def _end(self, why: str) -> None:
-        """`why`: it could not be saved; empty where it was."""
+        """`why`: it could not be saved; empty on success."""
         if self._stream is not None:
             try:
                 self._stream.close()
-            except OSError as error:  # what was still to be written
+            except OSError as error:  # the unwritten rest
                 why = why or error.strerror or str(error)
         if why:
             self._bridge.trouble.emit(tr("The rounds were not saved: {reason}").format(reason=why))

@@ -1,6 +1,5 @@
-"""Kept answers: own ones, peers' and persons', read page by page under filters, newest first; of one the question, the
-text, why it got its mark, and what learning did with it.
-"""
+"""Stored answers of this node, peers and persons: pages with filters, newest first; for one the question, the text,
+why it got its score, and how it was used in training."""
 
 from __future__ import annotations
 
@@ -46,11 +45,11 @@ from sapo_desktop.worker.control.messages.rollouts import (
 NEWEST = GetRollouts(limit=200, newest_first=True)
 """The first page, unfiltered."""
 MOST = 10_000
-"""Answers that are shown at once; a filter, or the export, reaches those beyond."""
+"""Answers shown at once; filters and the export reach older ones."""
 
 
 class AnswerPane(Card):
-    """The picked answer. A peer's text is shown when one asks for it."""
+    """The selected answer. A peer's text is shown on request."""
 
     def __init__(self) -> None:
         super().__init__(role="well")
@@ -79,7 +78,7 @@ class AnswerPane(Card):
         self.show_answer(None)
 
     def show_answer(self, shown: Rollout | None) -> None:
-        """Another answer; the same one stays unfolded."""
+        """Show another answer; the same one stays unfolded."""
         self._nothing.setVisible(shown is None)
         self._parts.setVisible(shown is not None)
         if shown is None:
@@ -107,20 +106,20 @@ class AnswerPane(Card):
 SEARCH_MS = 350
 """After the last key."""
 _NEAR_THE_END = 3
-"""Rows before the last one, at which the next page is asked for."""
+"""Distance from the last row at which the next page is requested."""
 
 
 class KeptAnswers(Card):
-    """The browser of answers that were learned from: filters, a list, the picked one, and the export."""
+    """The browser of answers that were learned from: filters, a list, the selected one, and the export."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
         self.setAccessibleName(tr("Answers"))
         self._view, self._bridge = view, bridge
         self._first = NEWEST
-        """The first page under the filters that were chosen last."""
+        """The first page under the last chosen filters."""
         self._asked: GetRollouts | None = None
-        """The page that is under way; a reply to an earlier request is not taken."""
+        """The requested page; a reply to an earlier request is ignored."""
         self._items: list[Rollout] = []
         self._loaded = False
         """Whether the first page is there."""
@@ -178,10 +177,10 @@ class KeptAnswers(Card):
             Heading(tr("Answer"), text_words, stretch=True),
         ]
 
-    # -- from the page ---------------------------------------------------------------------------------------
+    # -- called by the page ------------------------------------------------------------------------------------
 
     def open(self) -> None:
-        """It came into sight."""
+        """It became visible."""
         if not self._loaded and self._asked is None:
             self.load()
         self.refresh()
@@ -195,7 +194,7 @@ class KeptAnswers(Card):
     # -- reading ---------------------------------------------------------------------------------------------
 
     def load(self) -> None:
-        """The newest answers under the filters as they stand."""
+        """The newest answers under the current filters."""
         self._typing.stop()
         self._first = msgspec.structs.replace(
             NEWEST,
@@ -278,9 +277,9 @@ class KeptAnswers(Card):
             return
         self.export.setEnabled(False)
         self.export.set_text(tr("Exporting"))
-        # Everything that passes the filters, also what is not shown.
+        # Everything that passes the filters, including what is not shown.
         filters = {name: getattr(self._first, name) for name in RolloutFilter.__struct_fields__}
-        # The dialog asked about a file that is there; one that comes meanwhile is not written over.
+        # The dialog asked about an existing file; one that appears meanwhile is not overwritten.
         request = ExportRollouts(**filters, to=to, replace=Path(to).exists())
         self._bridge.ask(request, self._exported, self._export_failed, of=self)
 

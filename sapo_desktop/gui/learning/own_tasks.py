@@ -1,4 +1,4 @@
-"""Questions of one's own: a CSV file is looked at, added as a family, and removed. The worker reads and checks it."""
+"""Own questions: a CSV file is previewed, added as a family, and removed. The worker reads and checks it."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, R
 
 
 class OwnTasks(QWidget):
-    """The own families, a row each, and the way to add one.
+    """The own families, a row each, and the button to add one.
 
     Signals:
-        changed: a file came or went; the node takes it up now or later.
+        changed: a file was added or removed; the node loads it now or later.
     """
 
     changed = Signal()
@@ -42,7 +42,7 @@ class OwnTasks(QWidget):
         self._view, self._bridge = view, bridge
         self._shown: list[tuple[str, str, str, dict[str, object]]] = []
         self.awaits_node = False
-        """Whether a file came or went that the worker's list does not show yet."""
+        """Whether a file was added or removed that the worker's list does not show yet."""
         self.banner = Banner()
         self.left_out = Banner(tone="warning")
         self.add_button = Button(tr("Add your own questions"), self._choose, icon="plus")
@@ -71,12 +71,12 @@ class OwnTasks(QWidget):
         """The worker's list."""
         self.left_out.say(" ".join(map(in_words, map(plain, reply.left_out))))
         own = [item for item in reply.items if item.own]
-        # By content: a file may take the place of one with as many questions. Results change with every round.
+        # By content, because a file may replace one with as many questions. Results change with every round.
         there = [(item.family, item.title, item.level, item.config) for item in own]
         if there != self._shown:
             self._shown = there
             self.awaits_node = False
-            self.banner.say("")  # what it promised is so now
+            self.banner.say("")  # its announcement has come true
             self._make_rows(by_family(own))
 
     def _make_rows(self, families: Mapping[str, Sequence[TaskInfo]]) -> None:
@@ -135,7 +135,7 @@ class OwnLine(QWidget):
 
 
 class ChoiceSheet(Sheet):
-    """The ways in which a file can be read; `chosen` is called with the value of the one that is meant."""
+    """The ways in which a file can be read; `chosen` is called with the selected value."""
 
     def __init__(self, parent: QWidget, read: TasksRead, chosen: Callable[[str], object]) -> None:
         super().__init__(parent, tr("How should this file be read?"), in_words(read.text))
@@ -159,10 +159,10 @@ class ChoiceSheet(Sheet):
 
 
 class AddSheet(Sheet):
-    """What the file has, before it is added.
+    """The content of a file, before it is added.
 
-    It may be closed while the file is added. `done` is told what came of it in any case, `failed` where the sheet is
-    closed; they live as long as `parent`.
+    It may be closed while the file is added. `done` is called with the result in any case, `failed` if the sheet is
+    closed; both live as long as `parent`.
     """
 
     def __init__(
@@ -201,11 +201,11 @@ class AddSheet(Sheet):
 
     def _add(self) -> None:
         self.ok.setEnabled(False)
-        self.back.set_text(tr("Close"))  # the file is on its way and not held back any more
+        self.back.set_text(tr("Close"))  # the file is being added and cannot be held back any more
         self._bridge.ask(self._request, self._added, self._failed, of=self._parent)
 
     def _close(self) -> None:
-        self._closed = True  # Qt's part of it goes soon, so no widget of it is touched from now on
+        self._closed = True  # Qt's part of it will be deleted, so no widget of it is touched from now on
 
     def _added(self, reply: Ok) -> None:
         self._done(reply)

@@ -1,4 +1,4 @@
-"""Learning: how a round goes, whose answers are learned from, which tasks are practised, and every answer."""
+"""Learning: how a round works, whose answers are learned from, which tasks are practised, and every answer."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from sapo_desktop.worker.control.messages.requests import ListTasks
 Part = TypeVar("Part", bound=QWidget)
 
 TICK_MS = 250
-"""The round in hand is drawn anew four times a second at most."""
+"""The current round is drawn at most four times a second."""
 TASKS_SECONDS = 5.0
-"""Between two looks at the tasks, while rounds pass."""
+"""Interval of updates of the tasks while rounds pass."""
 
 
 class LearningPage(Page):
-    """Four parts, one of them in sight; each is made when it is first looked at."""
+    """Four parts, of which one is visible; each is created when first visited."""
 
     name = "learning"
     widest = WIDE
@@ -79,7 +79,7 @@ class LearningPage(Page):
         return self._placed("answers", KeptAnswers(self.view, self.bridge))
 
     def show_part(self, name: str) -> None:
-        """Another part of the page: rounds, mix, tasks or answers."""
+        """Switch to another part of the page: rounds, mix, tasks or answers."""
         part: QWidget = getattr(self, name)
         self.tabs.show_choice(name)
         for widget in self._made.values():
@@ -94,7 +94,7 @@ class LearningPage(Page):
         return part
 
     def _open_part(self) -> None:
-        """What is in sight is drawn, and what it lacks asked for."""
+        """Draw the visible part, and request what it lacks."""
         match self.tabs.current:
             case "rounds":
                 self._draw_round(anyway=True)
@@ -107,7 +107,7 @@ class LearningPage(Page):
             case "answers":
                 self.answers.open()
 
-    # -- the window's calls ----------------------------------------------------------------------------------
+    # -- called by the window ----------------------------------------------------------------------------------
 
     def opened(self) -> None:
         self._opened = True
@@ -122,7 +122,7 @@ class LearningPage(Page):
             self._ask_tasks()
             self._open_part()
         elif changed & {"link", "state"} and self.tabs.current == "tasks" and self.tasks.own.awaits_node:
-            self._ask_tasks()  # a node that was put together anew to take them up tells of its state alone
+            self._ask_tasks()  # a node that was rebuilt to load them only reports its state
         elif "rounds" in changed and self.view.clock() - self._tasks_at >= TASKS_SECONDS:
             self._ask_tasks()
         if changed & {"link", "state", "settings", "rounds"}:
@@ -142,7 +142,7 @@ class LearningPage(Page):
                 self.answers.refresh()
 
     def _draw_round(self, *, anyway: bool = False) -> None:
-        """The tick: what grows with time, where it is in sight."""
+        """The tick: what grows with time, if it is visible."""
         if self.tabs.current != "rounds":
             return
         if anyway:
@@ -171,7 +171,7 @@ class LearningPage(Page):
             self.tasks.show_failure(error)
 
 
-# Own and peers' answers: how many of each, and how peers' are weighed.
+# Own and peers' answers: how many of each, and how peers' are weighted.
 
 
 class MixPart(QWidget):
@@ -199,7 +199,7 @@ class MixPart(QWidget):
         self.setLayout(column(self.alone, self.banner, mix, weighting, spacing=2))
 
     def refresh(self) -> None:
-        """Show what holds."""
+        """Show the current state."""
         view = self._view
         self.alone.setVisible(view.attached and view.silo)
         for part in (self.mix, *self.weightings.values()):

@@ -1,4 +1,4 @@
-"""The round: where its time goes, what its groups were, and the answers that were given just now."""
+"""The round: where its time goes, what its groups were, and the latest answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ANSWERS_SHOWN = 6
 
 
 class RoundCard(Card):
-    """The round in hand, or the last one, above the mean of the last ones."""
+    """The current round, or the last one, above the mean of recent ones."""
 
     def __init__(self, view: View) -> None:
         super().__init__(tr("Time per round"))
@@ -43,7 +43,7 @@ class RoundCard(Card):
         self.add(self._stack)
 
     def refresh(self) -> None:
-        """Draw what holds now."""
+        """Draw the current state."""
         mean = mean_of(self._view.reports)
         running = in_hand(self._view)
         self._stack.fill(mean is not None or running is not None)
@@ -60,7 +60,7 @@ class RoundCard(Card):
         self._words.set_text(f"{phase_words(phase)}: {phase_meaning(phase)}")
 
     def _explain(self, now: Spent, mean: Spent | None) -> None:
-        """What the colours are; those that take no time are left out."""
+        """The meaning of the colours, without phases that take no time."""
         before = [cell.isVisibleTo(self._legend) for cell in self._cells.values()]
         for phase, cell in self._cells.items():
             seconds = (mean or now).seconds.get(phase, 0.0)
@@ -71,7 +71,7 @@ class RoundCard(Card):
 
 
 class TimeBar(QWidget):
-    """One round's time: what it is and how long, above a bar of its phases."""
+    """A round's time: its name and duration, above a bar of its phases."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class TimeBar(QWidget):
         self.setLayout(column(row((self.name, 1), self._total), self._bar, spacing=0.25))
 
     def show_time(self, name: str, spent: Spent | None, longest: float) -> None:
-        """`longest`: seconds that the whole width stands for."""
+        """`longest`: seconds of the whole width."""
         self.name.setText(name)
         self._total.setText(numbers.span(spent.total) if spent else "")
         seconds = spent.in_order() if spent else []
@@ -91,7 +91,7 @@ class TimeBar(QWidget):
 
 
 class PhaseCell(QWidget):
-    """One phase of the legend: its colour, its name, its mean; until a round is done, its time in the one in hand."""
+    """One phase of the legend: its colour, its name, its mean; until a round is done, its time in the current one."""
 
     def __init__(self, phase: Phase) -> None:
         super().__init__()
@@ -103,7 +103,7 @@ class PhaseCell(QWidget):
         set_tooltip(self, phase_meaning(phase))
 
     def show_time(self, seconds: float, share: float) -> None:
-        """`share`: of the mean round; 0 where that is not known."""
+        """`share`: of the mean round; 0 if unknown."""
         self._seconds.setText(numbers.span(seconds))
         self._share.setText(numbers.percent(share) if share else "")
         self.setAccessibleName(f"{self._name}: {self._seconds.text()} {self._share.text()}".strip())
@@ -125,7 +125,7 @@ def _mean_words(mean: Spent | None) -> str:
 
 
 class GroupsCard(Card):
-    """What the groups of the last rounds were."""
+    """The groups of the last rounds."""
 
     def __init__(self, view: View) -> None:
         super().__init__(tr("What a round learns from"), tr("A group is one question with its answers."))
@@ -165,7 +165,7 @@ class GroupsCard(Card):
 
 
 class NowCard(Card):
-    """Own answers as they are marked."""
+    """Own answers as they are scored."""
 
     def __init__(self, view: View) -> None:
         super().__init__(tr("Answered just now"), tr("This computer's own answers, as soon as they are scored."))
@@ -194,7 +194,7 @@ class NowCard(Card):
 
 
 def _answer(one: Answered) -> str:
-    """The answer alone; of one that came to none, all that was written."""
+    """Only the answer; if there is none, everything that was written."""
     return in_plain_signs(parted(one.completion).answer) or without_tags(one.completion)
 
 

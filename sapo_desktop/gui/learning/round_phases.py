@@ -1,4 +1,4 @@
-"""Where a round's time goes: the round in hand, the last one, and the mean of the last ones, phase by phase. No Qt."""
+"""Where a round's time goes: the current round, the last one, and the mean of recent ones, by phase. No Qt."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from sapo_desktop.view.viewmodel import View
 from sapo_desktop.view.words import PHASES
 
 MEAN_OF = 20
-"""Rounds that the mean looks back on."""
+"""Rounds included in the mean."""
 _PAUSED = 5
-"""A round that took so many times the middle one's time was paused meanwhile, and says nothing about phases."""
+"""A round that took so many times the median was paused, and says nothing about phases."""
 PARTS: tuple[Phase, ...] = ("draw", "questions", "generate", "mark", "share", "train", "evaluate")
-"""The phases that a finished round's report tells of; saving comes after it."""
+"""The phases in a finished round's report; saving comes after it."""
 
 
 @dataclass(frozen=True)
 class Spent:
-    """Seconds by phase, in the order of a round. `rounds`: how many it is the mean of, 0: the round in hand."""
+    """Seconds by phase, in the order of a round. `rounds`: how many it is the mean of, 0: the current round."""
 
     number: int
     rounds: int
@@ -35,7 +35,7 @@ class Spent:
 
 
 def in_hand(view: View) -> Spent | None:
-    """The round that is played now; None where none is."""
+    """The current round; None if there is none."""
     if not view.at_work or view.phase == "waiting":
         return None
     seconds = dict(view.spent)
@@ -44,7 +44,7 @@ def in_hand(view: View) -> Spent | None:
 
 
 def of_report(report: RoundReport) -> Spent:
-    """A finished round. What its report does not name was spent on setting questions."""
+    """A finished round. Time that its report does not name was spent on making questions."""
     known: dict[Phase, float] = {
         "generate": report.generate_seconds,
         "mark": report.mark_seconds,
@@ -59,11 +59,11 @@ def of_report(report: RoundReport) -> Spent:
 
 
 def mean_of(reports: Sequence[RoundReport]) -> Spent | None:
-    """The mean of the newest rounds but for those that were paused; None where there is none."""
+    """The mean of the newest rounds without paused ones; None if there are none."""
     newest = [of_report(report) for report in list(reports)[-MEAN_OF:]]
     if not newest:
         return None
-    # Held-out questions are asked now and then, and may take longer than many rounds.
+    # Held-out questions are occasional, and may take longer than many rounds.
     middle = sorted(map(_without_held_out, newest))[len(newest) // 2]
     newest = [one for one in newest if _without_held_out(one) <= _PAUSED * middle]
     means = {phase: _mean(one.seconds.get(phase, 0.0) for one in newest) for phase in PARTS}
@@ -76,21 +76,21 @@ def _without_held_out(spent: Spent) -> float:
 
 @dataclass(frozen=True)
 class Tally:
-    """What the groups of the newest rounds were, a round's mean each."""
+    """The groups of the newest rounds, as means per round."""
 
     rounds: int
     own: float
     external: float
     wanted: float | None
-    """External groups that were asked for; None where rounds do not say."""
+    """Requested external groups; None if rounds do not say."""
     idle: float | None
-    """Share of the groups that taught nothing, as all their answers weighed nothing."""
+    """Share of the groups that taught nothing, because all their answers had no weight."""
     truncated: float
-    """Share of own answers cut at the token limit."""
+    """Share of own answers cut off at the token limit."""
 
 
 def tally(reports: Sequence[RoundReport]) -> Tally | None:
-    """Of the newest rounds; None where there is none."""
+    """For the newest rounds; None if there are none."""
     newest = list(reports)[-MEAN_OF:]
     if not newest:
         return None

@@ -1,5 +1,5 @@
-"""Which tasks are practised: what the setting `tasks` means (core/task_list.py), how a choice is written, and one row a
-family. The catalogue's order comes from the worker's list of tasks. No Qt."""
+"""Which tasks are practised: the meaning of the setting `tasks` (core/task_list.py), its text for a choice, and one
+row per family. The worker's list of tasks gives the catalogue's order. No Qt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sapo_desktop.gui.words.language import catalogued
 from sapo_desktop.worker.control.messages.replies import TaskInfo
 
 Catalogue = Mapping[str, Sequence[str]]
-"""Per family its levels, from easy to hard."""
+"""Family -> its levels, from easy to hard."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class FamilyRow:
     title: str
     levels: tuple[TaskInfo, ...]
     chosen_levels: frozenset[str]
-    """Those that may be practised."""
+    """Levels that may be practised."""
 
     @property
     def chosen(self) -> bool:
@@ -31,12 +31,12 @@ class FamilyRow:
 
     @property
     def training(self) -> tuple[str, ...]:
-        """The levels that rounds ask for now."""
+        """The levels that rounds currently use."""
         return tuple(level.level for level in self.levels if level.training)
 
     @property
     def solved(self) -> float | None:
-        """Own recent share solved, all levels, by answers."""
+        """Own recent share solved over all levels, by answers."""
         known = [(level.solved, level.answers) for level in self.levels if level.solved is not None and level.answers]
         total = sum(count for _, count in known)
         return sum(share * count for share, count in known) / total if total else None
@@ -56,12 +56,12 @@ def catalogue_of(items: Iterable[TaskInfo]) -> dict[str, list[str]]:
 
 
 def chosen_tasks(catalogue: Catalogue, text: str) -> frozenset[str]:
-    """What the setting stands for; what the catalogue does not have is left out."""
+    """The tasks in the setting; those missing in the catalogue are left out."""
     return frozenset(task for word in text.split(",") for task in meant_by(word.strip(), catalogue))
 
 
 def written(catalogue: Catalogue, chosen: Iterable[str]) -> str:
-    """The shortest plain way to write this choice; empty where nothing is chosen."""
+    """The shortest plain text for this choice; empty if nothing is chosen."""
     wanted = set(chosen)
     if wanted == set(meant_by("all", catalogue)):
         return "all"
@@ -77,7 +77,7 @@ def written(catalogue: Catalogue, chosen: Iterable[str]) -> str:
 
 
 def with_family(catalogue: Catalogue, chosen: frozenset[str], family: str, on: bool) -> frozenset[str]:
-    """The choice with all ordinary levels of a family, or with none of it."""
+    """The choice with all ordinary levels of a family, or without the family."""
     tasks = _of(family, catalogue)
     return chosen.difference(tasks) | set(meant_by(family, catalogue) or tasks if on else ())
 

@@ -1,4 +1,4 @@
-"""The tasks: which are practised, at which levels, how they go lately, and the curriculum that chooses among them."""
+"""The tasks: which are practised, at which levels, their recent results, and the curriculum that chooses among them."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from sapo_desktop.worker.control.messages.replies import TaskInfo, Tasks
 CanEnd = Callable[[str, str | None], bool]
 """Whether a family, or one level of it, may be switched off."""
 TryOut = Callable[[str], object]
-"""Leads to where one tries a question of a family."""
+"""Opens the page on which one tries a question of a family."""
 
 
 class FamilyPane(Card):
-    """The picked family.
+    """The selected family.
 
     Signals:
         family_switched: family, on.
@@ -80,7 +80,7 @@ class FamilyPane(Card):
         self.show_family(None, can_end=lambda family, level: True)
 
     def show_family(self, shown: FamilyRow | None, *, can_end: CanEnd) -> None:
-        """Another family, or the same with other numbers."""
+        """Show another family, or the same with new numbers."""
         self._nothing.setVisible(shown is None)
         self._parts.setVisible(shown is not None)
         if shown is None:
@@ -111,7 +111,7 @@ class FamilyPane(Card):
             self._levels.addWidget(line)
 
     def _show_trend(self, shown: FamilyRow) -> None:
-        """The level that is asked most, as the newest rounds went."""
+        """The level that is asked most, over the newest rounds."""
         levels = shown.training or tuple(level.level for level in shown.levels if level.answers)
         track = self._view.tasks.get(f"{shown.family}/{levels[-1]}") if levels else None
         for part in (self._trend, self._chart):
@@ -136,7 +136,7 @@ class FamilyPane(Card):
 
 
 class LevelLine(QWidget):
-    """One level: on or off, whether rounds ask for it now, how much of it was solved.
+    """One level: on or off, whether rounds currently use it, and its share solved.
 
     Signals:
         switched: the level, on.
@@ -169,7 +169,7 @@ class LevelLine(QWidget):
 
 
 class PractisedCard(Card):
-    """All families; the picked one beside them."""
+    """All families, with the selected one next to them."""
 
     def __init__(self, view: View, bridge: Bridge, try_out: TryOut) -> None:
         super().__init__(
@@ -199,7 +199,7 @@ class PractisedCard(Card):
         switch = column(self.curriculum, self._about, spacing=0.5)
         self.add(self.banner, switch, self.waiting, self._stack, rule(), self.own)
 
-    # -- what holds ------------------------------------------------------------------------------------------
+    # -- current state ----------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
         """Settings changed, or the link."""
@@ -230,14 +230,14 @@ class PractisedCard(Card):
         self._draw()
 
     def show_failure(self, error: SapoError) -> None:
-        """The list did not come."""
+        """The list could not be loaded."""
         if not self._items:
             self._empty.say(tr("The tasks could not be read"), tr("The app asks again when you open this page."))
         self.banner.say(in_words(error), "danger")
 
     @property
     def chosen(self) -> frozenset[str]:
-        """What may be practised: as it was set last, also where that does not hold yet, or is still under way."""
+        """What may be practised: the last setting, even if it does not apply yet or is being sent."""
         return task_choice.chosen_tasks(self._catalogue, self._wish or self._view.wanted.tasks)
 
     @property
@@ -267,11 +267,11 @@ class PractisedCard(Card):
 
     def _show_picked(self) -> None:
         picked: list[FamilyRow] = self.table.selected()
-        # The last task stays: with none there is nothing to learn.
+        # The last task stays: without one there is nothing to learn.
         self.pane.show_family(picked[0] if picked else None, can_end=self._can_end)
 
     def _can_end(self, family: str, level: str | None) -> bool:
-        """Whether something is left without this family, or without this level of it."""
+        """Whether something is left without this family or level."""
         return any(task != f"{family}/{level}" if level else task.partition("/")[0] != family for task in self.chosen)
 
     def _say_waiting(self) -> None:

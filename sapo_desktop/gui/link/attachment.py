@@ -1,10 +1,10 @@
-"""The window's link to the worker, on a thread of its own: attach or start, hear, come back after a failure. No Qt.
+"""The window's link to the worker, on its own thread: attach or start, receive, recover after a failure. No Qt.
 
-A worker that dies is started again, after 1, 2, 4 ... 60 seconds; one that was told to end, by whoever, is left alone.
-Where a setting keeps it from starting, that is tried quietly once a minute, and settings, models and what fits are
-looked up and changed without it (worker/control/unstarted.py); a change that may mend it starts it at once.
-The window never owns its worker: a window that crashes leaves the node working, and the next one attaches to it.
-What arrives is handed to `deliver`, on this thread; bridge.py carries it over into Qt's.
+A worker that dies is restarted after 1, 2, 4 ... 60 seconds; one that was asked to quit, by anybody, is left alone. If
+a setting prevents its start, that is retried quietly once a minute, and settings, models and what fits are read and
+changed without it (worker/control/unstarted.py); a change that may fix it starts it at once. The window never owns its
+worker: if a window crashes, the node continues and the next window attaches to it. Everything received is passed to
+`deliver`, on this thread; bridge.py carries it into Qt's.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ log = logging.getLogger("sapo_desktop.gui")
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 STEADY_SECONDS = 120.0
-"""A worker that lived so long before it died is started again without the pauses of those before it."""
+"""A worker that lived this long before it died is restarted without the earlier delays."""
 
 
 _LAST_SECONDS = 2.0
 _CHANGES = (SetSettings, ResetSettings, SetSilo)
 _SAY_WHY = (GetNotices,)
-"""Answered once the worker is gone, too."""
+"""Answered after the worker ended, too."""
 _MENDED_BY: tuple[tuple[Mend, tuple[type[SapoError], ...]], ...] = (
     ("model", (ModelError, OutOfMemory)),
     ("pack", (NoEnginePack,)),
@@ -75,11 +75,11 @@ _MENDED_BY: tuple[tuple[Mend, tuple[type[SapoError], ...]], ...] = (
 
 
 class Attachment:
-    """Keeps the link. `start` and all else may be called from any thread.
+    """Keeps the link. All methods may be called from any thread.
 
     Args:
         folder: the node's data folder.
-        deliver: given everything that arrives, on the link's own thread.
+        deliver: called with everything received, on the link's own thread.
         open_worker: another way to reach a worker (tests).
     """
 
@@ -96,45 +96,45 @@ class Attachment:
         self._thread = threading.Thread(target=self._loop.run_forever, name="worker link", daemon=True)
         self._worker: Client | None = None
         self._last: Stopping | None = None
-        """How the worker took its leave."""
+        """The worker's goodbye."""
         self._closely = True
         self._is_again = False
-        """Whether there was a worker before the one that is waited for."""
+        """Whether there was a worker before the one that is awaited."""
         self._again = asyncio.Event()
         self._met = False
-        """Whether the worker of this moment, or the last one, ever had a node."""
+        """Whether the current or last worker ever had a node."""
         self._mend: Mend = ""
-        """What has to be changed before a worker can start, as far as the last try knows."""
+        """What must change before a worker can start, according to the last try."""
         self._resting = asyncio.Event()
         """Set while no start is tried, or a node is there."""
         self._keeper: asyncio.Task[None] | None = None
-        """Attaches again and again, on the link's own loop."""
+        """Attaches repeatedly, on the link's own loop."""
 
     def start(self) -> None:
         self._thread.start()
         self._submit(self._keep())
 
     def call(self, request: Request[ReplyType]) -> Future[ReplyType]:
-        """Ask the worker. Cancelling the future gives the call up. The future raises SapoError as Client.call does, and
-        NotRunning where there is no worker."""
+        """Send a request to the worker. Cancelling the future cancels it. The future raises SapoError as Client.call
+        does, and NotRunning if there is no worker."""
         return self._submit(self._call(request))
 
     def watch(self, closely: bool) -> None:
-        """Whether somebody looks: else the worker tells neither answers nor progress."""
+        """Whether events are displayed; otherwise the worker sends neither answers nor progress."""
         self._closely = closely
         if self._worker is not None:
             self._submit(self._worker.watch(closely))
 
     def try_again(self) -> None:
-        """Start a worker now, where the link waits for a moment to do so or the node was ended."""
+        """Start a worker now, if the link waits before a retry or the node was ended."""
         self._loop.call_soon_threadsafe(self._again.set)
 
     def quit_worker(self) -> Future[None]:
-        """Tell the worker to end; done once it has, or where there is none."""
+        """Ask the worker to quit; done once it has, or if there is none."""
         return self._submit(self._quit())
 
     def stop(self, timeout: float = 5.0) -> None:
-        """Leave the worker as it is and end the thread."""
+        """Leave the worker running and end the thread."""
         if not self._thread.is_alive():
             return
         leaving = self._submit(self._leave())
@@ -151,14 +151,14 @@ class Attachment:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def _attach_or_start(self) -> Client:
-        # Its libraries are loaded on this thread, while the first picture is painted.
+        # Its libraries are imported on this thread, while the first frame is painted.
         from sapo_desktop.worker.control import client
 
         attached = await client.connect_or_start(self._folder, {}, ("--as-before",), owner=False, stay=True)
         return attached.client
 
     async def _keep(self) -> None:
-        """Until cancelled: a bug is said, and the node attached to once more."""
+        """Until cancelled: a bug is reported, and the link attaches again."""
         self._keeper = asyncio.current_task()
         while True:
             try:
@@ -204,7 +204,7 @@ class Attachment:
                     pause = FIRST_PAUSE
                 log.warning("The node is not there: %s", failure)
                 lost = Lost(reason=failure.text, mend=self._mend)
-                if lost != told:  # a quiet try that fails as the one before is no news
+                if lost != told:  # a quiet try with the same failure is no news
                     said = sentence("The node stopped: {reason}", reason=failure.text)
                     kept_notices = KeptNotices(DataFolder.at(self._folder).notices)
                     await asyncio.to_thread(kept_notices.add, Notice(level="error", text=said, time=time.time()))
@@ -215,17 +215,17 @@ class Attachment:
                 called = await self._wait(LONGEST_PAUSE if self._mend else pause)
                 pause = FIRST_PAUSE if called else min(2 * pause, LONGEST_PAUSE)
                 if called:
-                    self._mend = ""  # whoever called sees how it starts
+                    self._mend = ""  # the caller sees how it starts
             self._is_again = True
 
     def _mended_by(self, failure: SapoError | None) -> Mend:
-        """What a person has to change before the node can start; nothing where it had started."""
+        """What a person must change before the node can start; empty if it had started."""
         if failure is None or self._met:
             return ""
         return next((mend for mend, kinds in _MENDED_BY if isinstance(failure, kinds)), "")
 
     async def _attend(self) -> SapoError | None:
-        """Attach and hear the worker to its end; returns why it failed, None where it was told to end."""
+        """Attach and receive until the worker ends; returns why it failed, None if it was asked to quit."""
         self._met = False
         try:
             self._worker = await self._open()
@@ -239,7 +239,7 @@ class Attachment:
         try:
             await asyncio.wait({greeting, hearing}, return_when=asyncio.FIRST_COMPLETED)
             if greeting.done() and greeting.exception() is not None:
-                # It may take its leave just now, and say why.
+                # It may be ending just now, and say why.
                 await asyncio.wait({hearing}, timeout=_LAST_SECONDS)
                 await greeting
             await hearing
@@ -249,7 +249,7 @@ class Attachment:
         finally:
             for task in (greeting, hearing):
                 task.cancel()
-            await asyncio.gather(greeting, hearing, return_exceptions=True)  # each error was seen above
+            await asyncio.gather(greeting, hearing, return_exceptions=True)  # each error was handled above
             self._worker = None
             await worker.close()
         if self._last is None:
@@ -257,7 +257,7 @@ class Attachment:
         return error_class(self._last.kind)(self._last.reason) if self._last.failed else None
 
     async def _hear(self, worker: Client, greeting: asyncio.Task[tuple[SettingsAre, Curve]]) -> None:
-        """Hand on what the worker tells, to its end."""
+        """Pass on the worker's messages until its end."""
         attached, self._last = False, None
         if not self._closely:
             await worker.watch(False)
@@ -265,13 +265,13 @@ class Attachment:
             if isinstance(event, Stopping):
                 self._last = event
             if isinstance(event, Snapshot):
-                # A second one is that of another node, which took the place of the first in the same worker.
+                # A second one is from another node, which replaced the first in the same worker.
                 settings, curve = await self._greet(worker) if attached else await greeting
                 attached = self._met = True
                 self._mend = ""
-                self._resting.set()  # a change that was asked for meanwhile is the node's
+                self._resting.set()  # a change that was requested meanwhile goes to the node
                 self._again.clear()
-                # The curve may be ahead of the snapshot: what is told again replaces what is there.
+                # The curve may be ahead of the snapshot: repeated events replace existing data.
                 self._deliver(Attached(status=event.status, settings=settings, curve=curve))
             elif isinstance(event, StateChanged) and not attached:
                 if isinstance(why := event.why, Starting) and not self._mend:  # the next state comes with the snapshot
@@ -284,7 +284,7 @@ class Attachment:
         return settings, await _whole(await worker.call(GetCurve()), worker.call)
 
     async def _deliver_last_known(self) -> None:
-        """What is on the disk already, as a start takes its time."""
+        """What is on disk already, because a start takes time."""
         from sapo_desktop.worker.control import unstarted
 
         folder = DataFolder.at(self._folder)
@@ -299,7 +299,7 @@ class Attachment:
     async def _call(self, request: Request[ReplyType]) -> ReplyType:
         if self._mend and not isinstance(request, Quit):
             if isinstance(request, _CHANGES):
-                await self._resting.wait()  # a start under way has read what was kept before
+                await self._resting.wait()  # a running start has read what was stored before
             if self._mend:
                 return await self._answer_without(request)
         if self._worker is None:
@@ -309,11 +309,11 @@ class Attachment:
         return await self._worker.call(request)
 
     async def _answer_without(self, request: Request[ReplyType]) -> ReplyType:
-        """Look it up, or change it, where no worker can start."""
+        """Read or change it without a worker, if none can start."""
         from sapo_desktop.worker.control import client, unstarted
 
         if type(request) in _CHANGES:
-            # Somebody else may have started one meanwhile, which holds to its own settings and not to the file's.
+            # Another process may have started one meanwhile, which uses its own settings and not the file's.
             with contextlib.suppress(NotRunning, ControlError):
                 strangers = await client.connect(self._folder, events=False)
                 try:
@@ -330,7 +330,7 @@ class Attachment:
         return reply
 
     async def _settings_kept(self) -> SettingsAre | None:
-        """How they stand in the folder; None where the file cannot be read, which is why no node starts."""
+        """The settings in the folder; None if the file is unreadable, which is why no node starts."""
         from sapo_desktop.worker.control import unstarted
 
         try:
@@ -346,12 +346,12 @@ class Attachment:
         try:
             await worker.call(Quit())
         except (ControlError, NotRunning):
-            return  # gone already
+            return  # ended already
         while self._worker is worker:
             await asyncio.sleep(0.02)
 
     async def _wait(self, seconds: float | None) -> bool:
-        """Until the user wants another try, or the time is over; whether it was the user."""
+        """Until the user wants a retry, or the time is over; returns whether it was the user."""
         try:
             async with asyncio.timeout(seconds):
                 await self._again.wait()
@@ -361,12 +361,12 @@ class Attachment:
 
     async def _leave(self) -> None:
         if self._keeper is not None:
-            self._keeper.cancel()  # it leaves the worker, or ends one that it has only begun to start
+            self._keeper.cancel()  # it leaves the worker, or ends one that it has only started to start
             await asyncio.wait({self._keeper})
 
 
 async def _whole(curve: Curve, ask: Callable[[GetCurve], Awaitable[Curve]]) -> Curve:
-    """A reply holds so many rounds; the lists of the first one take those of the others."""
+    """A reply holds a limited number of rounds; the lists of the first one are extended."""
     page = curve
     while page.more:
         page = await ask(GetCurve(after=page.round[-1]))

@@ -1,7 +1,8 @@
-"""The one place where the worker's events become Qt's: arrivals are carried into the window's thread and told there.
+"""The one place where the worker's events become Qt signals in the window's thread.
 
-The link's thread (attachment.py) delivers; what piles up within a frame is taken together, the view model notes it, and
-one signal names what changed. A widget asks by `ask` and is answered in the window's thread, unless it is gone.
+The link's thread (attachment.py) delivers; what arrives within a frame is handled together, the view model stores it,
+and one signal names what changed. A widget sends requests by `ask` and is answered in the window's thread, unless it
+has been deleted.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ if TYPE_CHECKING:
     from sapo_desktop.gui.link.attachment import Attachment
 
 FRAME_MS = 40
-"""Arrivals within this time are reported together."""
+"""Events within this time are reported together."""
 HIDDEN_MS = 500
-"""The same where only the tray shows something."""
+"""The same if only the tray shows something."""
 SWARM_MS = 3000
-"""Between looks at the links, while a window shows them; no event tells of every group."""
+"""Interval of updates of the links while a window shows them; there is no event for every group."""
 Answer: TypeAlias = Callable[[ReplyType], object]
 Failure = Callable[[SapoError], None]
 Call = Future[Any]
-"""A request that is under way. Cancelled, the worker is told, and nothing is called back."""
+"""A running request. If it is cancelled, the worker is informed, and no callback is called."""
 
 
 class Bridge(QObject):
@@ -45,8 +46,8 @@ class Bridge(QObject):
 
     Signals:
         changed: the sections of the view that changed (a frozenset).
-        said: one sentence in reply to what the user did.
-        trouble: one sentence about what could not be done.
+        said: one sentence in reply to the user's action.
+        trouble: one sentence about a failure.
         streamed: AskProgressed of an answer that is being given.
     """
 
@@ -73,7 +74,7 @@ class Bridge(QObject):
 
     @property
     def link(self) -> Attachment:
-        """The link itself. What it needs is loaded when it is first asked for, after the first picture."""
+        """The link itself. Its libraries are loaded at first use, after the first frame."""
         if self._link is None:
             from sapo_desktop.gui.link.attachment import Attachment
 
@@ -92,12 +93,12 @@ class Bridge(QObject):
         *,
         of: QObject,
     ) -> Call:
-        """Ask the worker. `then` gets the reply, `failed` the error, in this thread and only while `of` lives.
+        """Send a request. `then` gets the reply, `failed` the error, in this thread and only while `of` lives.
 
-        Without `then` a reply's sentence is said, without `failed` an error's is.
+        Without `then`, a reply's sentence is shown; without `failed`, an error's.
         """
         future = self.link.call(request)
-        # The callback runs on the link's thread: it hands over, and touches no widget.
+        # The callback runs on the link's thread: it passes the result on, and touches no widget.
         future.add_done_callback(lambda done: self._answered.emit((done, then, failed, of)))
         return future
 
@@ -106,8 +107,8 @@ class Bridge(QObject):
         self.link.try_again()
 
     def watch_swarm(self, on: bool) -> None:
-        """Whether a window is seen: then arrivals are shown immediately, and links and their traffic, which are
-        known only by asking, are asked for."""
+        """Whether a window is visible: then events are reported immediately, and links and their traffic, which have
+        no events, are requested."""
         self._frame.setInterval(FRAME_MS if on else HIDDEN_MS)
         self._closely = on
         if self._link is not None:
@@ -126,7 +127,7 @@ class Bridge(QObject):
     def _swarm_is(self, reply: SwarmIs) -> None:
         self.changed.emit(self.view.take_swarm(reply.info))
 
-    # -- from the link's thread ------------------------------------------------------------------------------
+    # -- on the link's thread ------------------------------------------------------------------------------
 
     def _deliver(self, arrival: Arrival) -> None:
         with self._lock:

@@ -1,6 +1,5 @@
-"""What pages ask of the worker: a question again and again, one at a time, the last answer kept; a changed setting,
-where a refusal stands where the change was wanted.
-"""
+"""Repeated requests of pages: one at a time, with the last answer kept; and changes of a setting, with a refusal
+shown next to it."""
 
 from __future__ import annotations
 
@@ -23,8 +22,8 @@ class Inquiry(QObject, Generic[ReplyType]):
     """See the module.
 
     Args:
-        make: the request of this moment.
-        then: called, as the signal `answered` tells others, where there is another reply or another error.
+        make: returns the current request.
+        then: called, as the signal `answered` tells others, if there is a new reply or error.
     """
 
     answered = Signal()
@@ -38,15 +37,15 @@ class Inquiry(QObject, Generic[ReplyType]):
         self._call: Call | None = None
         self._again = False
         self.reply: ReplyType | None = None
-        """The last one, made plain; what is shown stays until there is a newer one."""
+        """The last one, made plain; it stays until there is a newer one."""
         self.error = ""
-        """Why the last try failed; empty where it did not."""
+        """Why the last try failed; empty if it did not."""
         self.trouble = Banner(tone="danger", action=tr("Try again"), on_press=self.ask)
-        """Says the error, for the parent to show."""
+        """Shows the error; the parent places it."""
         self.answered.connect(then)
 
     def ask(self) -> None:
-        """Ask now, or once the answer that is under way is here: it may have been given before something changed."""
+        """Ask now, or once the pending answer is here, which may be older than a change."""
         if self.busy:
             self._again = True
             return
@@ -86,7 +85,7 @@ def change(
     banner: Banner,
     undo: Callable[[], object],
 ) -> Call:
-    """Set one setting. `undo`: called where it was refused, to show what still holds."""
+    """Set one setting. `undo`: called after a refusal, to show the current value again."""
 
     def done(reply: Ok) -> None:
         banner.say("")

@@ -1,4 +1,4 @@
-"""Notices as the log shows them: those that the worker kept and those that came since, once each. No Qt."""
+"""Notices for the log page: those that the worker stored and newer ones, once each. No Qt."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ MOST = 2000
 
 
 def merged(*sources: Iterable[Notice]) -> list[Notice]:
-    """All of them, once each, oldest first; the newest where there are too many."""
+    """All of them, once each, oldest first; only the newest if there are too many."""
     found = {item: None for source in sources for item in source}
     return sorted(found, key=lambda item: item.time)[-MOST:]
 
 
 def matching(items: Iterable[Notice], least: str, query: str) -> list[Notice]:
-    """Those of this level or above that have every word of the query."""
+    """Those of at least this level that contain every word of the query."""
     words = query.casefold().split()
     severe = [item for item in items if SEVERITY.get(item.level, 2) >= SEVERITY.get(least, 0)]
     return [item for item in severe if all(word in str(item.text).casefold() for word in words)]
 
 
 def as_text(items: Sequence[Notice]) -> str:
-    """For the clipboard: a line each, the next lines of a longer one set in."""
+    """For the clipboard: a line each, with further lines indented."""
     return "\n".join(f"{numbers.stamp(item.time)} {item.level}: {item.text}".replace("\n", "\n    ") for item in items)
 
 
@@ -35,5 +35,5 @@ def tail(lines: Sequence[str], most: int) -> str:
     text = "\n".join(lines)
     if len(text) <= most:
         return text
-    # One line that is longer than all that is shown has no beginning.
+    # A single line longer than the limit has no beginning.
     return text[-most - 1 :].partition("\n")[2] or text[-most:]

@@ -1,4 +1,4 @@
-"""What the node said: notices with their level, filtered, searched, copied."""
+"""The node's notices with their level, filtered, searched, copied."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ class NoticesCard(Card):
         self._read()
 
     def load(self) -> None:
-        """Ask for those that were said before this window came."""
+        """Request those from before this window attached."""
         self._bridge.ask(GetNotices(), self._notices_are, lambda error: None, of=self)
 
     def refresh(self) -> None:
-        """Others may have come."""
+        """New ones may have arrived."""
         items = [_in_words(item) for item in notices.merged(self._kept, self._view.notices)]
         if items != self._items:
             self._items = items
@@ -85,7 +85,7 @@ class NoticesCard(Card):
         self._draw()
 
     def _notices_are(self, reply: Notices) -> None:
-        # Those of a worker that ended stay: they tell why.
+        # Those of an ended worker stay, because they explain why.
         self._kept = notices.merged(self._kept, (plain(item, many_lines) for item in reply.items))
         self.refresh()
 
@@ -106,7 +106,7 @@ class NoticesCard(Card):
             )
 
     def _fit(self) -> None:
-        # With large text in a small window the notice would have no room beside the others.
+        # With large text in a small window, the notice would not fit next to the others.
         self._table.horizontalHeader().setMinimumSectionSize(round(6.5 * theme.pixels("body")))
 
     def _read(self) -> None:
@@ -124,5 +124,5 @@ def _in_words(item: Notice) -> Notice:
 
 
 def level_word(level: str) -> str:
-    """A level in a word."""
+    """A level as a word."""
     return {"info": tr("Information"), "warning": tr("Warning")}.get(level, tr("Error"))

@@ -1,4 +1,4 @@
-"""Log: what the node said, what its log file has, and a file for a bug report."""
+"""Log: the node's notices, its log file, and a file for a bug report."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from sapo_desktop.worker.control.messages.facts import Diagnose, Diagnosis, GetL
 
 
 class ReportSheet(Sheet):
-    """The text as it would be saved, what it tells and what not, and the way to a file."""
+    """The text as it would be saved, what it contains and what not, and a button to save it."""
 
     def __init__(self, parent: QWidget, text: str, suggestion: str) -> None:
         super().__init__(parent, tr("Diagnostics file"), tr("This is the whole file. Nothing is sent."))
@@ -103,7 +103,7 @@ class LogPage(Page):
             self._notices.refresh()
 
     def _load(self) -> None:
-        """Ask each time that the page is opened, and each worker that comes meanwhile."""
+        """Ask each time the page is opened, and for each new worker."""
         if not self._in_sight or self.view.link is self._loaded_of:
             return
         self._loaded_of = self.view.link
@@ -175,17 +175,17 @@ class FileCard(Card):
         self._show_count()
 
     def load(self) -> None:
-        """Read the file anew, through the worker."""
+        """Read the file again, through the worker."""
         self._reload.setEnabled(False)
         if not self._text.toPlainText():
             self._text.set_text(tr("Loading the log"))
         self._bridge.ask(GetLog(lines=LINES), self._log_is, self._failed, of=self)
 
     def search(self, query: str) -> None:
-        """Mark every place that has this."""
+        """Mark every match."""
         self._query = query.strip()
         self._hits = self._text.mark(self._query)
-        self._at = self._hits - 1  # the newest stands at the end
+        self._at = self._hits - 1  # the newest is at the end
         self._show_hit()
 
     def next(self) -> None:

@@ -1,1 +1,1 @@
-"""How the window looks: colours, type and icons."""
+"""The window's appearance: colours, type and icons."""

@@ -1,4 +1,4 @@
-"""Our own icons: SVG files drawn in one colour, which is the theme's at the moment they are made."""
+"""Our own icons: SVG files drawn in one colour, the theme's at the time of drawing."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from PySide6.QtSvg import QSvgRenderer
 from sapo_desktop.core.resources import resource
 
 _OF_FACES = (16, 20, 22, 24, 32, 36, 48, 64)
-"""Pixels: window lists and trays take what they want."""
+"""Sizes in pixels for window lists and trays."""
 
 
 def icon(name: str, side: int, colour: str) -> QIcon:
-    """The icon of this name in `colour` (#rrggbb), for whoever shows it in `side` device-independent pixels: a picture
-    that is made smaller blurs, and one of every size takes long to make."""
+    """The icon of this name in `colour` (#rrggbb), for display at `side` device-independent pixels: scaling down
+    blurs, and drawing every size is slow."""
     ratio = max((screen.devicePixelRatio() for screen in QGuiApplication.screens()), default=1.0)
     return _icon(name, colour, tuple(sorted({side, round(ratio * side), 2 * side})))
 
 
 def face(name: str) -> QIcon:
-    """The app's own picture, in several colours of its own: `sapo`, or `tray-` and a state."""
+    """The app's own picture in several colours: `sapo`, or `tray-` and a state."""
     return _icon(name, "", _OF_FACES)
 
 
@@ -36,7 +36,7 @@ def _icon(name: str, colour: str, sizes: tuple[int, ...]) -> QIcon:
 
 @lru_cache(maxsize=512)
 def pixmap(name: str, size: int, colour: str, ratio: float) -> QPixmap:
-    """The same as a picture of `size` device-independent pixels."""
+    """The icon as a picture of `size` device-independent pixels."""
     drawn = QPixmap(QSize(round(size * ratio), round(size * ratio)))
     drawn.fill(Qt.GlobalColor.transparent)
     painter = QPainter(drawn)

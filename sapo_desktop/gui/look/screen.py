@@ -1,4 +1,4 @@
-"""A window that fits the screen it is on, frame included, and shows no frame in which words have no room yet."""
+"""A window that fits its screen, including the frame, and paints only after its layout is complete."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from PySide6.QtWidgets import QWidget
 from sapo_desktop.gui.look import theme
 
 _FRAME = QSize(16, 44)
-"""What a window manager adds, where it has not said so yet."""
+"""The window manager's frame, if it is still unknown."""
 
 
 def fitted(wanted: QSize, room: QSize, frame: QSize = _FRAME) -> QSize:
-    """`wanted`, but no more than is left of `room` beside a frame. All in Qt's pixels, which a screen may scale."""
+    """`wanted`, limited to the `room` without a frame. All in Qt's pixels, which a screen may scale."""
     return wanted.boundedTo(room - frame).expandedTo(QSize(1, 1))
 
 
 def within(place: QRect, room: QRect) -> QRect:
-    """`place` moved as little as brings it into `room`; its top left corner goes before the other end."""
+    """`place` moved as little as possible into `room`; its top left corner takes precedence."""
     left = max(room.left(), min(place.left(), room.right() + 1 - place.width()))
     top = max(room.top(), min(place.top(), room.bottom() + 1 - place.height()))
     return QRect(left, top, place.width(), place.height())
 
 
 _DEEPEST = 12
-"""Layouts within each other, from a page to its smallest part."""
+"""Nested layouts, from a page to its smallest part."""
 
 
 def settle() -> None:
-    """Give all parts of all windows the room that they need by now."""
-    # Each call leaves the requests that it causes, those of the layouts around, to the next one.
+    """Give all parts of all windows the space that they need."""
+    # Each call leaves the requests that it causes in outer layouts to the next one.
     for _ in range(_DEEPEST):
         QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
 
 class WholeFrames(QObject):
-    """Has a window painted only once its parts have their room.
+    """Paints a window only after its parts have their space.
 
-    Qt tells each layout of a change by an event, from the inside out, and paints between two of them: for a frame or
-    two, which on a busy computer last, words that arrive would be seen cut.
+    Qt announces a change to each layout by an event, from the inside out, and paints in between. For a frame or two,
+    which take long on a busy computer, new words would appear cut off.
     """
 
     def __init__(self, window: QWidget) -> None:
@@ -53,11 +53,11 @@ class WholeFrames(QObject):
 
 
 class OnScreen(QObject):
-    """Keeps a window on its screen: when it is shown, comes to another screen, or that changes.
+    """Keeps a window on its screen: when it is shown, moves to another screen, or that changes.
 
     Args:
-        first: its size at first, for text of 100%; larger text takes more.
-        smallest: what it is not made smaller than, unless the screen is.
+        first: its first size for text of 100%; larger text takes more.
+        smallest: its minimum size, unless the screen is smaller.
     """
 
     def __init__(self, window: QWidget, first: tuple[int, int], smallest: tuple[int, int]) -> None:
@@ -69,12 +69,12 @@ class OnScreen(QObject):
         window.installEventFilter(self)
 
     def place(self, room: QRect) -> None:
-        """Give the window its first size, as far as `room` holds it."""
+        """Give the window its first size, as far as `room` allows."""
         self._window.setMinimumSize(fitted(self._smallest, room.size()))
         self._window.resize(fitted(self._first * max(1.0, theme.looks().text_percent / 100), room.size()))
 
     def fit(self) -> None:
-        """Bring the window into what its screen has room for."""
+        """Fit the window into its screen."""
         window = self._window
         if window.isMaximized() or window.isFullScreen() or window.isMinimized():
             return

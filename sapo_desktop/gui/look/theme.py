@@ -1,6 +1,6 @@
 """Colours, type and spacing: one light and one dark palette, one type scale, one grid.
 
-Plain Qt styling (Fusion, a palette and one style sheet), so every widget follows at once. What is painted by hand asks
+Plain Qt styling (Fusion, a palette and one style sheet), so every widget updates at once. Custom painting calls
 `current()` while it paints. Contrast and colour-blind distances of both palettes are tested
 (tests/gui/look/test_theme.py).
 """
@@ -37,7 +37,7 @@ class Theme:
     hover: str
     line: str
     edge: str
-    """The frame of what can be operated: 3 to 1 against the surface."""
+    """The frame of controls: contrast 3 to 1 against the surface."""
     text: str
     muted: str
     accent: str
@@ -128,7 +128,7 @@ THEMES = {"light": LIGHT, "dark": DARK}
 
 
 class _Looks(QObject):
-    """Which theme and text size hold, and who wants to know."""
+    """The current theme and text size, with change signals."""
 
     changed = Signal()
 
@@ -142,7 +142,7 @@ _looks: _Looks | None = None
 
 
 def looks() -> _Looks:
-    """Tells by `changed` that colours or sizes are others now. Needs a QApplication."""
+    """Its signal `changed` announces new colours or sizes. Needs a QApplication."""
     global _looks
     if _looks is None:
         _looks = _Looks()
@@ -159,12 +159,12 @@ def pixels(role: str) -> int:
 
 
 def scaled(size: float) -> int:
-    """Pixels of what stands beside a text and grows with it: `size` at 100%."""
+    """Pixels of something that grows with the text: `size` at 100%."""
     return round(size * looks().text_percent / 100)
 
 
 def grid(steps: float = 1.0) -> int:
-    """A distance. Text that grows takes a little more air with it."""
+    """A distance; larger text gets slightly more spacing."""
     return round(GRID * steps)
 
 
@@ -178,14 +178,14 @@ def font(role: str = "body") -> QFont:
 
 
 def fixed_font(role: str = "body") -> QFont:
-    """For answers of a model, addresses and logs."""
+    """For a model's answers, addresses and logs."""
     made = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     made.setPixelSize(pixels(role) - 1)
     return made
 
 
 def chosen(setting: str) -> Theme:
-    """The theme for the setting `theme`; `system` follows the desktop, light where that says nothing."""
+    """The theme for the setting `theme`; `system` follows the desktop, or light if that is unknown."""
     if setting in THEMES:
         return THEMES[setting]
     dark = QApplication.styleHints().colorScheme() is Qt.ColorScheme.Dark
@@ -193,7 +193,7 @@ def chosen(setting: str) -> Theme:
 
 
 def wear(theme: Theme, text_percent: int = 100) -> None:
-    """Give the whole application these colours and sizes."""
+    """Apply these colours and sizes to the whole application."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     mine = looks()
@@ -242,7 +242,7 @@ def _palette(theme: Theme) -> QPalette:
 def style_sheet(theme: Theme) -> str:
     """The application's style sheet (resources/style.qss) in these colours."""
     sizes = {role: pixels(role) for role in SCALE}
-    inside, ring = scaled(16), scaled(6)  # of a radio button, beside its frame of two pixels
+    inside, ring = scaled(16), scaled(6)  # of a radio button, inside its frame of two pixels
     radio = {"radio": inside, "radio_half": inside // 2 + 2, "ring": ring, "dot": inside + 4 - 2 * ring}
     around = {"pad": pixels("body") // 2 + 1, "bar": scaled(8), "chip": pixels("body") + 2}
     return Template(_sheet()).substitute(asdict(theme), **sizes, **radio, **around)

@@ -1,4 +1,4 @@
-"""Checkpoints: base, best and last with their held-out scores; score one now, go back to one, take one along."""
+"""Checkpoints: base, best and last with their held-out scores; score one, return to one, export one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from sapo_desktop.worker.control.messages.requests import Evaluate, GetCompariso
 
 
 class CheckpointsCard(Card):
-    """The list, and what can be done with the one that is selected."""
+    """The list, and the actions on the selected one."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(
@@ -61,13 +61,13 @@ class CheckpointsCard(Card):
         self._choose()
 
     def refresh(self) -> None:
-        """The round went on, or the node came or went."""
+        """The round advanced, or the node appeared or ended."""
         self.scoring.refresh()
         self._choose()
 
     @property
     def learned(self) -> bool:
-        """Whether there is anything that belongs to the model at work."""
+        """Whether anything belongs to the current model."""
         if self.inquiry.reply is None:
             return self._view.round > 0
         return any(item.number and not item.other_model for item in self.inquiry.reply.items)
@@ -83,8 +83,8 @@ class CheckpointsCard(Card):
         self._choose()
 
     def _others(self) -> str:
-        """What each model before came to: beside the one at work on the same questions, where both were asked some,
-        else in one line, `Starter: 10% → 40%, kept`."""
+        """The results of former models: compared with the current one on common questions if there are any, else in
+        one line, `Starter: 10% → 40%, kept`."""
         kept = {item.model for item in self.inquiry.reply.items} if self.inquiry.reply is not None else set()
         compared: list[Comparison] = self.comparisons.reply.items if self.comparisons.reply is not None else []
         words, beside = [], {one.other.hash for one in compared}
@@ -156,7 +156,7 @@ class CheckpointsCard(Card):
         one = self.chosen is not None and not self.chosen.other_model and self._view.attached
         self.score.setEnabled(one and not self.scoring.busy)
         self.export.setEnabled(one)
-        # It stands at its last checkpoint already, and a base that was never left is nothing to go back to.
+        # It is at its last checkpoint already, and an unchanged base cannot be restored.
         self.back.setEnabled(one and self.learned and self.chosen is not None and not self.chosen.last)
 
     def _score_selected(self) -> None:
@@ -215,10 +215,10 @@ def _turned(gain: Gain) -> Gain:
 
 
 class ScoreBox(Card):
-    """Scores one checkpoint on a held-out set. It takes minutes, and goes on while other pages are looked at.
+    """Scores one checkpoint on a held-out set. This takes minutes, and continues on other pages.
 
     Signals:
-        moved: it began, or is over.
+        moved: it started, or ended.
     """
 
     moved = Signal()
@@ -320,7 +320,7 @@ class ScoreBox(Card):
 
 
 def _interval(evals: list[EvalPoint], item: CheckpointInfo) -> EvalPoint | None:
-    """The newest validation of this checkpoint, where the window knows it."""
+    """The newest validation of this checkpoint, if the window knows it."""
     name = item_name(item.number)
     found = (point for point in reversed(evals) if point.which == "validation" and point.checkpoint == name)
     return next((point for point in found if point.score == item.validation), None)

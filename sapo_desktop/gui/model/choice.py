@@ -1,4 +1,4 @@
-"""The models to choose from: a list, what is known of the one that is selected, and what can be done with it."""
+"""The models to choose from: a list, the facts about the selected one, and the actions on it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from sapo_desktop.worker.control.messages.models import (
 )
 
 _OVERNIGHT = 10
-"""Times the longest round that is recommended: something for a night, and no more than that."""
+"""Multiple of the longest recommended round: acceptable overnight, but no more than that."""
 _STATE_ICONS = {
     "at work": ("play", "accent"),
     "next": ("clock", "accent"),
@@ -48,10 +48,10 @@ _STATE_ICONS = {
 
 
 class ModelsCard(Card):
-    """The list beside what is known of one of it."""
+    """The list, with the facts about one model next to it."""
 
     def __init__(self, view: View, bridge: Bridge, parts: list[QWidget]) -> None:
-        """`parts`: stand below what is pressed: a download that is under way, ways to get other models."""
+        """`parts`: shown below the buttons: a running download, ways to get other models."""
         super().__init__(tr("Models"))
         self._view = view
         self._rows: list[ModelRow] = []
@@ -69,12 +69,12 @@ class ModelsCard(Card):
         self.models = Inquiry(bridge, GetModels, self, self.refresh)
         self.found = Inquiry(bridge, FindModels, self, self.refresh)
         self.estimates = Inquiry(bridge, lambda: self._strangers, self, self.refresh)
-        """What models take that the catalogue does not have."""
+        """The needs of models outside the catalogue."""
         self._strangers = GetEstimates()
         troubles = (self.catalogue.trouble, self.models.trouble, self.found.trouble)
         self.add(*troubles, self._which, self.search, self.table, self.details, *parts)
         self._chosen = ""
-        """What is to be selected once it is in the list."""
+        """What to select once it is in the list."""
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._open_menu)
 
@@ -86,14 +86,14 @@ class ModelsCard(Card):
             self.estimates.ask()
 
     def refresh(self) -> None:
-        """The worker answered, or settings changed: another model may be at work, or downloads be forbidden."""
+        """The worker answered, or settings changed: another model may be in use, or downloads forbidden."""
         self.models.trouble.setVisible(bool(self.models.error) and not self.catalogue.error)
         self.found.trouble.setVisible(bool(self.found.error) and not (self.models.error or self.catalogue.error))
         catalogue: CatalogueIs | None = self.catalogue.reply
         models: ModelsAre | None = self.models.reply
         self.details.loaded = catalogue is not None or not self._view.settable
         self.details.disk_free = catalogue.disk_free if catalogue is not None else 0
-        # Where a node cannot start, none is at work: the one that the settings name may be gone.
+        # If a node cannot start, none is in use: the one in the settings may be gone.
         at_work, later = ("", "") if self._view.mend else (self._view.settings.model, self._view.wanted.model)
         badges = catalogue.models if catalogue is not None else []
         found: FoundAre | None = self.found.reply
@@ -113,7 +113,7 @@ class ModelsCard(Card):
         self._point()
 
     def _estimate(self, rows: list[ModelRow]) -> None:
-        """Ask what those take that the catalogue does not have, where they are others than before."""
+        """Request the needs of models outside the catalogue, if they changed."""
         if self.catalogue.reply is None:
             return
         here = [row.name for row in rows if row.badge is None and row.here]
@@ -124,23 +124,23 @@ class ModelsCard(Card):
 
     @property
     def best_here(self) -> str:
-        """The largest model of this computer that fits it, by its name; the starter where nothing else is known."""
+        """The name of the largest local model that fits; the starter if nothing else is known."""
         return best_here(self._rows)
 
     @property
     def under_way(self) -> ModelProgressed | None:
-        """The download or import that is, as the node told it last."""
+        """The running download or import, as the node last reported."""
         reply: ModelsAre | None = self.models.reply
         asked = reply.working if reply is not None and self._view.model_news is None else None
         return self._view.transfer or asked
 
     def choose(self, name: str) -> None:
-        """Select this model, now or as soon as it is listed."""
+        """Select this model, now or once it is listed."""
         self._chosen = name
         self._fill()
 
     def _open_menu(self, at: QPoint) -> None:
-        """What the buttons of the selected model do."""
+        """The actions of the selected model as a menu."""
         menu = QMenu(self)
         for button in self.details.buttons:
             if not button.isHidden():
@@ -237,7 +237,7 @@ class ModelDetails(Card):
     """One model.
 
     Signals:
-        use, download, remove, token: what was pressed, for the model that is shown; `use` with whether at once.
+        use, download, remove, token: the pressed button, for the shown model; `use` with whether at once.
     """
 
     use = Signal(object, bool)
@@ -254,7 +254,7 @@ class ModelDetails(Card):
         self.loaded = False
         """Whether the models are known."""
         self.disk_free = 0
-        """Bytes, where models are kept; 0 while nobody knows."""
+        """Free bytes for models; 0 while unknown."""
         self._title = Label("", "subtitle")
         self._about = Label("", "muted")
         self._chips = QWidget()
@@ -276,7 +276,7 @@ class ModelDetails(Card):
         self.show_row(None, working=False)
 
     def show_row(self, shown: ModelRow | None, *, working: bool) -> None:
-        """Show this model. `working`: a download is under way, and one is at a time."""
+        """Show this model. `working`: a download is running, of which there can be one."""
         way = self.recommended()
         view = self._view
         node = (view.silo, view.attached, view.at_work, view.mend)
@@ -343,7 +343,7 @@ class ModelDetails(Card):
 
 
 def _other(shown: ModelRow) -> str:
-    """About a model that the catalogue does not have."""
+    """Facts about a model outside the catalogue."""
     if shown.state == "damaged":
         return in_words(shown.problem)
     if shown.found is not None:
@@ -380,7 +380,7 @@ def _facts(shown: ModelRow, disk_free: int) -> str:
 
 
 def _room(wanted: int, free: int) -> str:
-    """What a download takes of the disk."""
+    """The disk space that a download needs."""
     size, left = numbers.size(wanted), numbers.size(abs(free - wanted))
     if not free:
         return tr("About {size} to download.").format(size=size)

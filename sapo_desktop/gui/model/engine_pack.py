@@ -1,5 +1,5 @@
-"""The engine pack of an installed application: offered where it is missing, or another one fits the graphics card that
-is there now; fetched by a process that can stop."""
+"""The engine pack of an installed application: offered if it is missing, or if another one fits the current graphics
+card; installed by a process that can be stopped."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _LOOK_MS = 500
 
 
 class EnginePackCard(Card):
-    """Only in sight in an application that was installed without what learns, or whose card or driver changed."""
+    """Visible only in an installed application without the pack, or whose card or driver changed."""
 
     def __init__(self, log: Path | None = None) -> None:
-        """`log`: where the process's words go; beside the pack as a rule."""
+        """`log`: for the process's output; usually next to the pack."""
         super().__init__(tr("Learning"))
         self._log = log or installation.engine_folder().with_name("engine.log")
         self._process: subprocess.Popen[bytes] | None = None
@@ -46,14 +46,15 @@ class EnginePackCard(Card):
         self._looking = timer(self, _LOOK_MS, self._look)
         self._asking = timer(self, _LOOK_MS, self._heed)
         self._show()
-        if installation.payload() is not None:  # else there is nothing to exchange
-            # In a thread, for the card's driver takes its time; it touches no widget, so this card may go meanwhile.
+        if installation.payload() is not None:  # otherwise there is nothing to exchange
+            # In a thread, because the card's driver is slow; it touches no widget, so this card may be deleted
+            # meanwhile.
             answers = self._answers
             threading.Thread(target=lambda: answers.put(other_engine()), name="card's driver", daemon=True).start()
             self._asking.start()
 
     def _heed(self) -> None:
-        """Say what the card's driver answered, once it has."""
+        """Show the answer of the card's driver."""
         if self._answers.empty():
             return
         self._asking.stop()
@@ -68,7 +69,7 @@ class EnginePackCard(Card):
             self._show()
 
     def start(self, source: str = "") -> None:
-        """Fetch it, or go on; `source`: a folder to take it from."""
+        """Install it, or continue; `source`: a folder to take it from."""
         line = [*processes.python_command("installers.engine_pack"), "install", str(installation.engine_folder())]
         line += ["--started"]  # it ends with us: nobody else could stop it
         line += ["--from", source] if source else []
@@ -91,7 +92,7 @@ class EnginePackCard(Card):
 
     def _stop(self) -> None:
         if self._process is not None:
-            processes.kill_tree(self._process.pid)  # whole packages are kept
+            processes.kill_tree(self._process.pid)  # complete packages are kept
 
     def _look(self) -> None:
         if self._process is None:

@@ -1,4 +1,4 @@
-"""A checkpoint as files for other programs."""
+"""Exports a checkpoint as files for other programs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sapo_desktop.worker.control.messages.requests import ExportModel
 
 
 class ExportSheet(Sheet):
-    """Which format, and where to."""
+    """Which format, and which folder."""
 
     def __init__(self, parent: QWidget, bridge: Bridge, item: CheckpointInfo) -> None:
         title = tr("Export: {name}").format(name=model_words.checkpoint_words(item.number))
@@ -60,7 +60,7 @@ class ExportSheet(Sheet):
         return self._call is not None and not self._call.done()
 
     def _show_what_can_be(self) -> None:
-        """While files are written nothing else is chosen or begun."""
+        """While files are written, no other choice or export is possible."""
         for part in (self._format, self._folder, self.choose):
             part.setEnabled(not self._writes)
         self.ok.setEnabled(not self._writes and bool(self._folder.text().strip()))
@@ -76,7 +76,7 @@ class ExportSheet(Sheet):
             self._suggest()
 
     def _suggest(self) -> None:
-        """A new folder in the one that was chosen, which need not be empty."""
+        """A new folder inside the chosen one, which need not be empty."""
         self._suggested = str(Path(self._beside) / f"sapo-{self._format.current}-{self._checkpoint}")
         self._folder.setText(self._suggested)
 
@@ -90,7 +90,7 @@ class ExportSheet(Sheet):
         self._show_what_can_be()
 
     def reject(self) -> None:
-        """However it is left, what is being written is given up."""
+        """However it is closed, a running export is cancelled."""
         if self._call is not None:
             self._call.cancel()
         super().reject()
@@ -111,7 +111,7 @@ class ExportSheet(Sheet):
 
 
 def item_name(number: int) -> str:
-    """A checkpoint as requests name it."""
+    """A checkpoint's name in requests."""
     return str(number) if number else "base"
 
 

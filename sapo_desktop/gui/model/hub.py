@@ -1,4 +1,4 @@
-"""Searches of the hub: words, and what came of the last search."""
+"""Searches of the hub: words, and the result of the last search."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sapo_desktop.worker.control.messages.models import HubModelsAre, SearchHub
 
 
 class HubSearch(QWidget):
-    """See the module. `then`: called where there are other results."""
+    """See the module. `then`: called when there are new results."""
 
     def __init__(self, view: View, bridge: Bridge, then: Callable[[], object]) -> None:
         super().__init__()
@@ -38,12 +38,12 @@ class HubSearch(QWidget):
 
     @property
     def found(self) -> Sequence[HubModel]:
-        """What the last search found that runs here."""
+        """The last search's models that run here."""
         reply: HubModelsAre | None = self.inquiry.reply
         return reply.models if reply is not None and not self.inquiry.error else ()
 
     def refresh(self) -> None:
-        """Another text, the node came or went, or silo changed."""
+        """Another text, the node appeared or ended, or silo changed."""
         self.button.setEnabled(not self._view.silo and bool(self.words.text().strip()))
         said = self._words()
         self._said.setText(said)

@@ -1,4 +1,4 @@
-"""What the memory of this computer is enough for: a row for each way to run the strongest model."""
+"""What fits into this computer's memory: a row for each way to run the largest model."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class MemoryCard(Card):
 
     @property
     def chosen(self) -> Way | None:
-        """The way that this computer was found to be good for."""
+        """The recommended way for this computer."""
         reply: FitIs | None = self.inquiry.reply
         return reply.fit.chosen if reply is not None and reply.fit.chosen.fits else None
 
@@ -121,7 +121,7 @@ def _notes(fit: Fit) -> list[str]:
 
 
 class Need(NamedTuple):
-    """What one way takes in one memory, and what came of it."""
+    """A way's need in one memory, and the result."""
 
     way: Way
     on_card: bool
@@ -137,7 +137,7 @@ class Need(NamedTuple):
 
 
 def needs(fit: Fit) -> list[Need]:
-    """Every way that was looked at, from weak to strong; two rows where a card has memory of its own."""
+    """Every considered way, from small to large; two rows if a card has its own memory."""
     here, rows = fit.available, []
     for way in fit.ways:
         best = way == fit.chosen and way.fits
@@ -148,7 +148,7 @@ def needs(fit: Fit) -> list[Need]:
 
 
 class WaysTable(Table):
-    """How the strongest model could run here."""
+    """How the largest model could run here."""
 
     def __init__(self) -> None:
         super().__init__(

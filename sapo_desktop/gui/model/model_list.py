@@ -1,4 +1,4 @@
-"""The models that there are to choose from: the catalogue and what is on this computer, as one list. No Qt."""
+"""The models to choose from: the catalogue and this computer's, as one list. No Qt."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ RowState = Literal["at work", "next", "here", "unfinished", "damaged", "not here
 _ORDER: tuple[RowState, ...] = ("at work", "next", "here", "unfinished", "damaged", "not here")
 _BADGES: tuple[Badge, ...] = ("fits", "tight", "too big")
 SHIPPED = "starter"
-"""The setting `model` where the model is the program's own."""
+"""The value of the setting `model` for the program's own model."""
 BYTES_A_PARAMETER = 2
-"""As models are published: 16 bits a weight."""
+"""As models are published: 16 bits per weight."""
 
 
 @dataclass(frozen=True)
@@ -24,33 +24,33 @@ class ModelRow:
     """One model."""
 
     name: str
-    """As the setting `model` names it."""
+    """As in the setting `model`."""
     title: str
     state: RowState
     badge: ModelBadge | None = None
-    """What the catalogue knows; nothing of other models."""
+    """The catalogue's facts; None for other models."""
     takes: Estimate | None = None
-    """What it takes here, once that is known."""
+    """Its needs here, once known."""
     hit: HubModel | None = None
-    """What the hub says of it."""
+    """The hub's facts."""
     installed: Installed | None = None
     found: Found | None = None
-    """Where another program keeps it."""
+    """Its place in another program."""
     bytes: int = 0
     """On this computer."""
     problem: Text = ""
     """What is wrong with a damaged one."""
     transfer: Transfer | None = None
-    """How far its download is, where one is under way."""
+    """Its running download, if any."""
 
     @property
     def here(self) -> bool:
-        """Whether the node could be started with it."""
+        """Whether the node could start with it."""
         return self.state in ("at work", "next", "here")
 
     @property
     def shipped(self) -> bool:
-        """Part of the program: nothing to download or to remove."""
+        """Part of the program: nothing to download or remove."""
         return self.badge is not None and not self.badge.repository
 
     @property
@@ -65,14 +65,14 @@ class ModelRow:
 
     @property
     def to_download(self) -> int:
-        """About so many bytes; 0 where nobody knows, or there is nothing to download."""
+        """Approximate bytes; 0 if unknown, or there is nothing to download."""
         if self.hit is not None:
             return self.hit.bytes
         return BYTES_A_PARAMETER * self.badge.parameters if self.badge is not None and not self.shipped else 0
 
     @property
     def fit_order(self) -> int:
-        """From what fits to what does not; what is not known comes last."""
+        """From what fits to what does not; unknown ones come last."""
         return _BADGES.index(self.takes.badge) if self.takes is not None else len(_BADGES)
 
 
@@ -85,14 +85,14 @@ def model_rows(
     hits: Sequence[HubModel] = (),
     takes: Mapping[str, Estimate] | None = None,
 ) -> list[ModelRow]:
-    """All of them: those at hand first, each kind in the catalogue's order, then by name.
+    """All of them: first the local ones, each kind in the catalogue's order, then by name.
 
     Args:
-        at_work: the setting `model` in force.
-        chosen: what it is once the round in hand is done.
+        at_work: the setting `model` now.
+        chosen: its value after the current round.
         found: models of other programs.
-        hits: what was searched for on the hub.
-        takes: what models take that the catalogue does not have, by name, path or repository.
+        hits: results of a hub search.
+        takes: needs of models outside the catalogue, by name, path or repository.
     """
     working, later = installed_name(at_work) or at_work, installed_name(chosen) or chosen
     installed = {model.name: model for model in contents.models}
@@ -148,13 +148,13 @@ def model_rows(
 
 
 def best_here(rows: Sequence[ModelRow]) -> str:
-    """Name of the largest one at hand that is known to fit; the shipped one where there is no other."""
+    """Name of the largest local model that is known to fit; the shipped one if there is no other."""
     fitting = [row for row in rows if row.here and row.badge is not None and (row.shipped or row.badge.badge == "fits")]
     return max(fitting, key=lambda row: row.badge.parameters if row.badge else 0).name if fitting else SHIPPED
 
 
 def filtered(rows: Sequence[ModelRow], which: str) -> list[ModelRow]:
-    """`all` of them, those that are `here`, those that would `fit`, or what was found on the `hub`."""
+    """`all` of them, those that are `here`, those that would `fit`, or the results from the `hub`."""
     match which:
         case "hub":
             order = {row.name: -row.hit.downloads for row in rows if row.hit is not None}

@@ -1,4 +1,4 @@
-"""Model: what is at work, what fits, what there is to choose from, and what was learned."""
+"""Model: the current one, what fits, the choice, and what was learned."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from sapo_desktop.worker.control.messages.models import DownloadModel, ImportMod
 from sapo_desktop.worker.control.messages.requests import SetSettings
 
 _AT_START = frozenset({"model", "generator", "trainer", "device"})
-"""Settings of the model, which are read when the node is put together."""
+"""Settings of the model, which apply when the node is built."""
 _FITTED = ("max_tokens", "learning_rate")
-"""Settings of one model that are nothing for another."""
+"""Settings that belong to one model and mean nothing for another."""
 
 
 class ModelPage(Page):
@@ -106,7 +106,7 @@ class ModelPage(Page):
             self._checkpoints.refresh()
 
     def _show_away(self) -> None:
-        """Why there is no node; where none can start, what can be done about it here."""
+        """Why there is no node; if none can start, what can be done here."""
         mend = self.view.mend
         self._away.say("" if self.view.attached else state_sentence(self.view), "danger" if mend else "plain")
         self._away.button.setVisible(mend in ("model", "pack"))
@@ -136,11 +136,11 @@ class ModelPage(Page):
         self._models.refresh()
         self._ways.refresh()
 
-    # -- what is pressed ---------------------------------------------------------------------------------------
+    # -- buttons -----------------------------------------------------------------------------------------------
 
     @property
     def can_begin(self) -> bool:
-        """Whether a download or import could begin now."""
+        """Whether a download or import could start now."""
         return self.view.attached and self._models.under_way is None
 
     def _use(self, row: ModelRow, at_once: bool) -> None:
@@ -150,13 +150,13 @@ class ModelPage(Page):
             self._set(_defaults(_FITTED) | {"model": row.name}, at_once=at_once)
 
     def _use_now(self) -> None:
-        """What waits for the round does so no longer."""
+        """What waits for the round takes effect now."""
         held = self.view.settings_are
         late = [key for key in held.waiting if key in _AT_START] if held is not None else []
         self._set({key: str(getattr(self.view.wanted, key)) for key in late}, at_once=True)
 
     def _stay(self) -> None:
-        """What waits for the round is taken back."""
+        """What waits for the round is cancelled."""
         held = self.view.settings_are
         late = _AT_START.intersection(held.waiting) if held is not None else set()
         self._set({key: str(getattr(self.view.settings, key)) for key in sorted({"model", *_FITTED, *late})})
@@ -165,7 +165,7 @@ class ModelPage(Page):
         self.bridge.ask(SetSettings(values=values, at_once=at_once), lambda reply: self._models.refresh(), of=self)
 
     def _let_it_choose(self) -> None:
-        """A model that is here and fits, and of how it runs nothing but what the program finds best."""
+        """A local model that fits, with the program's choice of how to run it."""
         values = _defaults(_AT_START.union(_FITTED)) | {"model": self._models.best_here}
         self._set(values)
 
@@ -193,7 +193,7 @@ class ModelPage(Page):
         TokenSheet(self, self.bridge).open()
 
     def other(self) -> None:
-        """Download a model that is not in the catalogue."""
+        """Download a model outside the catalogue."""
         HubSheet(self, self.bridge).open()
 
     def import_folder(self) -> None:
@@ -207,7 +207,7 @@ class ModelPage(Page):
             self.bridge.ask(ImportModel(path=path), lambda reply: self._transfer.take_focus(), of=self)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
-        """A folder or file of this computer can be dropped, as long as one could be imported."""
+        """A folder or file of this computer can be dropped whenever an import is possible."""
         if self.can_begin and _dropped(event):
             event.acceptProposedAction()
 
@@ -216,13 +216,13 @@ class ModelPage(Page):
 
 
 def _dropped(event: QDropEvent) -> str:
-    """The one local folder or file; empty where it is anything else."""
+    """The single local folder or file; empty for anything else."""
     paths = [url.toLocalFile() for url in event.mimeData().urls()]
     return paths[0] if len(paths) == 1 else ""
 
 
 class WaitingBanner(Banner):
-    """What waits for the current round: it can be had now, or taken back."""
+    """What waits for the current round: it can take effect now, or be cancelled."""
 
     def __init__(self, now: Callable[[], None], cancel: Callable[[], None]) -> None:
         super().__init__("", "warning", tr("Use now"), now)
@@ -237,7 +237,7 @@ def _defaults(keys: Iterable[str]) -> dict[str, str]:
 
 
 class WaysIn(QWidget):
-    """How models come here that are not in the catalogue."""
+    """How to get models outside the catalogue."""
 
     def __init__(self, page: ModelPage) -> None:
         super().__init__()

@@ -1,4 +1,5 @@
-"""Downloads and imports: how far the one under way is, how the last one ended, and dialogs that begin another."""
+"""Downloads and imports: the progress of the running one, the result of the last one, and dialogs that start
+another."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ _MOST_TOKEN = 500
 
 
 class TransferStrip(QWidget):
-    """What is under way, else how the last one ended; nothing where there is neither."""
+    """The running one, else the result of the last one; hidden if there is neither."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()
@@ -51,10 +52,10 @@ class TransferStrip(QWidget):
         self.setLayout(column(self._card, self.news))
         self._card.hide()
         self._seen: ModelInstalled | ModelFailed | None = None
-        """News that was told before the page was closed."""
+        """News from before the page was closed."""
 
     def refresh(self, under_way: ModelProgressed | None) -> None:
-        """`under_way`: what the view knows, or what the worker said when it was asked."""
+        """`under_way`: what the view knows, or what the worker replied."""
         self._card.setVisible(under_way is not None)
         if under_way is not None:
             self._show(under_way)
@@ -63,17 +64,17 @@ class TransferStrip(QWidget):
         self.setVisible(under_way is not None or self.news.isVisibleTo(self))
 
     def take_focus(self) -> None:
-        """Stay in sight: what was pressed to begin it can be pressed no more."""
+        """Keep the focus: the button that started it is disabled."""
         self.cancel.setFocus()
 
     def close_news(self) -> None:
-        """What was told need not be told again."""
+        """The result need not be shown again."""
         self._seen = self._view.model_news
 
     def _show(self, progress: ModelProgressed) -> None:
         transfer = progress.transfer
         stage = model_words.stage_words(transfer)
-        imports = transfer.stage == "copying"  # else complete files and what has come of others are kept
+        imports = transfer.stage == "copying"  # otherwise complete files and partial ones are kept
         self.cancel.set_text(tr("Cancel") if imports else tr("Pause"))
         self.cancel.set_icon("cross" if imports else "pause")
         self._title.set_text(f"{model_title(progress.model)}: {stage}")
@@ -104,7 +105,7 @@ class TransferStrip(QWidget):
 
 
 class HubSheet(Sheet):
-    """A model of the hub that is not in the catalogue."""
+    """A model of the hub outside the catalogue."""
 
     def __init__(self, parent: QWidget, bridge: Bridge) -> None:
         super().__init__(
@@ -148,7 +149,7 @@ class HubSheet(Sheet):
 
 
 class TokenSheet(Sheet):
-    """The token of an account on the hub. It goes to the keyring, and is never shown."""
+    """The token of an account on the hub. It is stored in the keyring, and never shown."""
 
     def __init__(self, parent: QWidget, bridge: Bridge) -> None:
         super().__init__(

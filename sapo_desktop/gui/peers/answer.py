@@ -1,4 +1,4 @@
-"""A person answers one question. It is said before where the text goes, and afterwards what became of it."""
+"""A person answers one question. Where the text goes is shown before, and its result afterwards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LINES = 5
 
 
 class AnswerCard(Card):
-    """The way in."""
+    """The button that opens the questions."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(
@@ -50,7 +50,7 @@ class AnswerCard(Card):
 
 
 class AnswerSheet(Sheet):
-    """One question after another, until the person has had enough."""
+    """One question after another, until the person stops."""
 
     def __init__(self, parent: QWidget, view: View, bridge: Bridge) -> None:
         super().__init__(parent, tr("Answer a question yourself"))
@@ -171,7 +171,7 @@ class AnswerSheet(Sheet):
 
 
 class Result(QWidget):
-    """How it was marked, what was right, how the model did, and what becomes of it."""
+    """The score, the right answer, the model's answers, and what happens next."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Addresses that this node keeps links to, and keys that it has nothing to do with."""
+"""Addresses whose links this node keeps, and blocked keys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sapo_desktop.worker.control.messages.requests import SetSettings, TestPeer
 
 
 class ListCard(Card):
-    """A setting that is a list, with what can be done to one item of it."""
+    """A setting that is a list, with actions on one item."""
 
     def __init__(self, title: str, about: str, empty: Empty, *headings: Heading) -> None:
         super().__init__(title, about)
@@ -47,14 +47,14 @@ class ListCard(Card):
             self._choose()
 
     def add_actions(self, *always: Button, for_one: Sequence[Button]) -> None:
-        """Buttons below the list. `for_one`: those that act on the item that is selected."""
+        """Buttons below the list. `for_one`: those that act on the selected item."""
         self._for_one = list(for_one)
         self.add(holding(Flow(*always, *for_one)))
         self._choose()
 
     @property
     def chosen(self) -> str:
-        """The one that is selected; of several or none, nothing."""
+        """The selected item; empty if several or none are selected."""
         selected = self.table.selected()
         return selected[0] if len(selected) == 1 else ""
 
@@ -77,7 +77,7 @@ class AddressesCard(ListCard):
         self._view, self._bridge = view, bridge
         self._told: tuple[str, ...] = ()
         self._explained = ("", "")
-        """The address that the sentence below the list is about, and what it says."""
+        """The address that the sentence below the list is about, and that sentence."""
         self._result = Banner()
         self.add_button = Button(tr("Add a peer"), add, icon="plus")
         self.test = Button(tr("Test"), self._test, icon="link")
@@ -109,7 +109,7 @@ class AddressesCard(ListCard):
         why = self._seen(self.chosen).why if self.chosen else ""
         if (self.chosen, why) != (before := self._explained):
             self._explained = (self.chosen, why)
-            if self.chosen != before[0] or self._result.text == before[1]:  # else it is what a test found there
+            if self.chosen != before[0] or self._result.text == before[1]:  # otherwise it is the result of a test there
                 self._result.say(why, "warning")
         if self._view.silo:
             self.test.setEnabled(False)
@@ -151,7 +151,7 @@ class BlockedCard(ListCard):
 
 
 def dial(owner: QWidget, bridge: Bridge, address: str, told: Banner) -> None:
-    """Dial an address once, and tell who answers there."""
+    """Dial an address once, and report who answers there."""
 
     def answered(reply: PeerAnswered) -> None:
         text = tr("{program} answers there in {latency}, with key {key}").format(

@@ -1,4 +1,4 @@
-"""Who this node is to others, whether it shares its answers, and the consent that this takes."""
+"""This node's identity for others, whether it shares its answers, and the necessary consent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sapo_desktop.worker.control.messages.requests import ChangeIdentity, GetIde
 
 
 class MeCard(Card):
-    """This node's key, where it is kept, and where others reach it."""
+    """This node's key, where it is stored, and its address for others."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(tr("This node"), tr("Others know this node by its key. You need no name and no account."))
@@ -43,7 +43,7 @@ class MeCard(Card):
         self._show()
 
     def refresh(self) -> None:
-        """The swarm's side or the settings changed."""
+        """The swarm's state or the settings changed."""
         swarm = self._view.swarm
         held: IdentityIs | None = self.inquiry.reply
         if swarm is not None and swarm.key and (held is None or held.key != swarm.key):
@@ -99,7 +99,7 @@ def _listening(view: View) -> str:
 
 
 class SharingCard(Card):
-    """The switch, and what holds."""
+    """The switch, and its current state."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(tr("Sharing"))
@@ -125,7 +125,7 @@ class SharingCard(Card):
         self._words.setText(words)
 
     def _switched(self, on: bool) -> None:
-        # What the switch shows is what holds, not what was asked for.
+        # The switch shows the current state, not the requested one.
         self.refresh()
         if on:
             ConsentSheet(self, self._share).open()
@@ -140,7 +140,7 @@ class SharingCard(Card):
 
 
 class ConsentSheet(Sheet):
-    """All that has to be read before consent is given; with `agreed` it can be given here."""
+    """Everything to read before giving consent; with `agreed` it can be given here."""
 
     def __init__(self, parent: QWidget, agreed: Callable[[], None] | None) -> None:
         super().__init__(parent, tr("What leaves this computer"))
@@ -157,4 +157,4 @@ class ConsentSheet(Sheet):
 
 
 def _quietly(reply: object) -> None:
-    """The settings that change say it."""
+    """The changed settings are confirmation enough."""

@@ -1,4 +1,4 @@
-"""What may need a passphrase: asked without one first, then with the one that a person types."""
+"""Requests that may need a passphrase: first sent without one, then with the one that a person types."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sapo_desktop.worker.control.messages.base import ReplyType, Request
 
 
 class PassphraseSheet(Sheet):
-    """Has a passphrase typed, a new one twice, and hands it on until it is taken."""
+    """Asks for a passphrase, a new one twice, and passes it on until it is accepted."""
 
     def __init__(self, parent: QWidget, title: str, about: str, send: Callable[[str], None], *, new: bool) -> None:
         super().__init__(parent, title, about)
@@ -33,7 +33,7 @@ class PassphraseSheet(Sheet):
         self._first.setFocus()
 
     def trouble(self, text: str) -> None:
-        """It was not taken; another one can be typed."""
+        """It was refused; another one can be typed."""
         self._trouble.say(text)
         self.ok.setEnabled(True)
         self._first.selectAll()
@@ -60,8 +60,8 @@ def with_passphrase(
     new: bool = False,
     given_up: Callable[[], object] | None = None,
 ) -> None:
-    """Ask; where a passphrase is needed, have one typed and ask with it. `new`: it closes something from now on;
-    `given_up`: called where none is typed."""
+    """Send the request; if it needs a passphrase, ask for one and send it again. `new`: it will protect something;
+    `given_up`: called if none is typed."""
     sheet: PassphraseSheet | None = None
 
     def done(reply: ReplyType) -> None:
@@ -74,7 +74,7 @@ def with_passphrase(
         if sheet is not None and isinstance(error, IdentityError):
             sheet.trouble(in_words(error))
         elif sheet is not None:
-            sheet.reject()  # the passphrase was right, and it failed for another reason
+            sheet.reject()  # the passphrase was right; the failure has another reason
             failed(error)
         elif isinstance(error, PassphraseNeeded):
             sheet = PassphraseSheet(owner, tr("A passphrase is needed"), in_words(error), send, new=new)

@@ -1,4 +1,4 @@
-"""Private swarms: found one, admit others, invite, follow a link, and go back to the public one."""
+"""Private swarms: found one, admit others, invite, follow a link, and return to the public one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sapo_desktop.worker.control.messages.requests import AdmitPeer, CreateSwarm
 
 
 class PrivateCard(Card):
-    """Which swarm this node is in, and the ways in and out."""
+    """The node's swarm, and the ways in and out."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(tr("Private swarm"))
@@ -93,7 +93,7 @@ class PrivateCard(Card):
 
 
 class InviteSheet(Sheet):
-    """The link to this swarm, which lets nobody in by itself."""
+    """The link to this swarm, which by itself admits nobody."""
 
     def __init__(self, parent: QWidget, bridge: Bridge) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""What was not taken from peers, and why, in plain words: by kind, the most frequent first."""
+"""What was refused from peers, and why, in plain words: by kind, the most frequent first."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sapo_desktop.gui.words.peers import kind_name, refusal_meaning
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 
 KINDS = ("invalid", "unverifiable", "ignored")
-"""From what breaks the rules to what is nobody's fault."""
+"""From breaking the rules to nobody's fault."""
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """So many were refused for this reason."""
+    """So many refusals for this reason."""
 
     kind: str
     reason: str
@@ -28,12 +28,12 @@ class Refusal:
 
     @property
     def order(self) -> int:
-        """By how much it says against the peer; kinds of a newer worker come last."""
+        """By how much it counts against the peer; kinds from a newer worker come last."""
         return KINDS.index(self.kind) if self.kind in KINDS else len(KINDS)
 
 
 def refusals(refused: Mapping[str, Mapping[str, int]]) -> list[Refusal]:
-    """Kind -> reason -> count, as rows; reasons that never came up are left out."""
+    """Kind -> reason -> count, as rows, without reasons that never occurred."""
     rows = [Refusal(kind, reason, count) for kind, reasons in refused.items() for reason, count in reasons.items()]
     return sorted((row for row in rows if row.count), key=lambda row: (row.order, -row.count, row.reason))
 
@@ -90,7 +90,7 @@ class RefusedCard(Card):
 
 
 def _other_questions(counts: Mapping[str, int]) -> str:
-    """Whose questions came out differently, by the version of their tasks."""
+    """Peers whose questions differed, by the version of their tasks."""
     if not counts:
         return ""
     said = [

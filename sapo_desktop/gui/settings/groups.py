@@ -1,6 +1,6 @@
-"""The groups of settings, what control fits each, what a search finds, what is shown of it. No Qt.
+"""The groups of settings, the control for each, search, and what is shown of it. No Qt.
 
-A setting's name, group and sentence stand on its field in core/settings.py.
+A setting's name, group and sentence are on its field in core/settings.py.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ GROUPS: Mapping[GroupName, tuple[str, ...]] = MappingProxyType(
         if name not in ("kept", "lab")
     }
 )
-"""In the order in which they are shown; the most asked for first."""
+"""In display order; the most important first."""
 _FINE = {"learning_rate"}
-"""Numbers of which the first digits may stand far behind the point: typed, as an arrow would never get there."""
+"""Numbers that may need many digits after the point: typed, because arrows would take forever."""
 
 _STEPS = {"text_size": 10, "max_tokens": 32, "validate_every": 10}
-"""Of an arrow, where it is not 1."""
+"""Step of an arrow, if it is not 1."""
 _LEAST = 0.001
-"""Stands for the least number above 0."""
+"""Stands for the smallest number above 0."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Typed:
-    """A line of text, checked by the worker."""
+    """A line of text that the worker checks."""
 
     number: bool = False
 
@@ -63,20 +63,20 @@ Control = OnOff | OneOf | Number | Typed
 
 
 def control(key: str) -> Control:
-    """What fits the type of this setting."""
+    """The control for the type of this setting."""
     return _CONTROLS[key]
 
 
 def as_typed(value: Value) -> str:
-    """A value as SetSettings wants it."""
+    """A value as SetSettings expects it."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return repr(value) if isinstance(value, float) else str(value)
 
 
 def found(query: str, texts: Mapping[str, Sequence[str]]) -> dict[GroupName, list[str]]:
-    """The settings that have every word of the query somewhere in their texts or key, group by group; all of them for
-    an empty query."""
+    """The settings that contain every word of the query in their texts or key, by group; all of them for an empty
+    query."""
     words = query.casefold().split()
     hits: dict[GroupName, list[str]] = {}
     for group, keys in GROUPS.items():

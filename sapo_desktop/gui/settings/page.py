@@ -38,11 +38,11 @@ from sapo_desktop.worker.control.messages.replies import SettingsAre, Unsupporte
 from sapo_desktop.worker.control.messages.requests import GetUnsupported, ResetSettings, SetSettings, SetSilo
 
 LOOK_MS = 2000
-"""Between looks at what is taken, while the page is open."""
+"""Interval of measurements while the page is open."""
 MAKE_MS = 150
-"""Between two groups that are made ahead, one at a time."""
+"""Interval at which groups are created in advance, one at a time."""
 CHANGED = "changed"
-"""Stands among the groups: those that are not at their default."""
+"""An extra group: settings that differ from their defaults."""
 
 
 class SettingsPage(Page):
@@ -56,9 +56,9 @@ class SettingsPage(Page):
             view, bridge, tr("Settings"), tr("Changes take effect immediately, unless the setting says otherwise.")
         )
         self._unsupported: Mapping[str, Text] = {}
-        """Why the node's computer cannot keep some settings, by their keys, as it said when the page was opened."""
+        """Why the node's computer cannot keep some settings, by key, as reported when the page was opened."""
         self._kept: dict[str, Value] = {}
-        """What was set in this window over the command line, which goes on to hold in this run, by the keys."""
+        """What was set in this window over the command line and now applies to this run, by key."""
         self._titles, self._sentences = (
             setting_words.titles(),
             {key: setting_words.sentence(key) for key in settings_file.known_keys()},
@@ -92,7 +92,7 @@ class SettingsPage(Page):
         self._making.stop()
 
     def _make_next(self) -> None:
-        """Make a group that nobody has looked at: a search goes through all, and its first letter would wait."""
+        """Create a group that was not visited yet: a search needs all, and its first letter would be delayed."""
         name = next((name for name in GROUPS if name not in self._cards), None)
         if name is None:
             self._making.stop()
@@ -104,7 +104,7 @@ class SettingsPage(Page):
         if not changed & self.follows:
             return
         settable = self.view.settable
-        if "link" in changed:  # so it is where the page was opened, and where a node came meanwhile
+        if "link" in changed:  # sent when the page opens, and when a node appears
             self._ask_what_cannot_be()
         if self.view.mend:
             self._banner.say(state_sentence(self.view), "danger")
@@ -122,7 +122,7 @@ class SettingsPage(Page):
             self._arrange()
 
     def _ask_what_cannot_be(self) -> None:
-        """The node takes seconds for it where a service of the desktop is silent; until then all can be tried."""
+        """The node needs seconds for it if a desktop service is silent; until then all settings can be tried."""
         if self.view.attached:
             self.bridge.ask(GetUnsupported(), self._show_what_cannot_be, lambda error: None, of=self)
 
@@ -136,7 +136,7 @@ class SettingsPage(Page):
             self.bridge.ask(GetUsage(), self._measured, lambda error: None, of=self)
 
     def _measured(self, usage: Usage) -> None:
-        """Show what is taken beside what bounds it."""
+        """Show the measured use next to its limit."""
         view = self.view
         base, best = view.held_out_base, view.held_out
         gained = None if base is None or best is None else 100 * (best - base)
@@ -146,7 +146,7 @@ class SettingsPage(Page):
             for key in said.keys() & card.rows.keys():
                 card.rows[key].show_measured(said[key])
 
-    # -- which rows are in sight -----------------------------------------------------------------------------
+    # -- visible rows -----------------------------------------------------------------------------------------
 
     def _choose(self, group: str) -> None:
         self._group = group
@@ -163,7 +163,7 @@ class SettingsPage(Page):
         """Show the rows of the search, or those of the chosen group."""
         query = self._search.text()
         shown = found(query, self._texts) if query.strip() else self._of_group()
-        # A search goes through all groups, so that none is the chosen one.
+        # A search covers all groups, so none is selected.
         self._groups.show_choice("" if query.strip() else self._group)
         for name in GROUPS:
             if name in shown and name not in self._cards:
@@ -202,7 +202,7 @@ class SettingsPage(Page):
         self._fill(card)
 
     def _chain(self, order: list[GroupName]) -> None:
-        """Tab goes through the cards as they stand, not as they were made."""
+        """Tab follows the cards' order on screen, not that of their creation."""
         before: QWidget = self._groups.buttons[CHANGED]
         for name in order:
             for made in self._cards[name].rows.values():
@@ -210,7 +210,7 @@ class SettingsPage(Page):
                     self.setTabOrder(before, stop)
                     before = stop
 
-    # -- what is shown of them -------------------------------------------------------------------------------
+    # -- values -----------------------------------------------------------------------------------------------
 
     def _are(self) -> SettingsAre:
         settings = self.view.settings
@@ -228,7 +228,7 @@ class SettingsPage(Page):
             card.rows["look_for_updates"].show_measured(in_words(self.view.updates.text))
 
     def _value(self, key: str) -> Value:
-        """What holds, or is to hold soon; of what the command line holds, what was set over it."""
+        """The current or coming value; for a setting of the command line, what was set over it."""
         wanted: Value = getattr(self.view.wanted, key)
         return self._kept.get(key, wanted) if key in self._are().overridden else wanted
 
@@ -246,11 +246,11 @@ class SettingsPage(Page):
         words = tr("Changed ({number})").format(number=count) if count else tr("Changed")
         self._groups.buttons[CHANGED].set_text(words)
 
-    # -- what is asked ---------------------------------------------------------------------------------------
+    # -- requests ---------------------------------------------------------------------------------------------
 
     def _want(self, made: SettingRow, text: str) -> None:
         if made.key == "share" and text == "on":
-            self._show(made)  # what holds, not what was asked for
+            self._show(made)  # the current value, not the requested one
             ConsentSheet(self, partial(self._ask, made, text)).open()
         else:
             self._ask(made, text)
@@ -270,7 +270,7 @@ class SettingsPage(Page):
         made.show_error(one_line(in_words(error), 1000), self._value(made.key))
 
     def _look_for_updates(self, made: SettingRow) -> None:
-        """The worker tells all pages how things stand; what was refused before is over."""
+        """The worker informs all pages; an earlier refusal is obsolete."""
         self.bridge.ask(GetUpdates(look=True), lambda reply: made.show_taken(""), partial(self._refused, made), of=self)
 
     def _reset(self, made: SettingRow) -> None:
@@ -296,7 +296,7 @@ class SettingsPage(Page):
 
 
 class GroupCard(Card):
-    """The settings of one group below each other; of them those that are wanted."""
+    """The wanted settings of one group, one below the other."""
 
     def __init__(self, name: GroupName, titles: dict[str, str], sentences: dict[str, str]) -> None:
         super().__init__(setting_words.group_titles()[name], setting_words.group_sentences()[name])

@@ -1,4 +1,4 @@
-"""One setting: its name, its sentence, the control that fits it, and what is special about its value now."""
+"""One setting: its name, its sentence, its control, and remarks on its current value."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from sapo_desktop.gui.words import settings as setting_words
 from sapo_desktop.gui.words.language import tr
 
 NARROW = 560
-"""Pixels at 100%; with less, the control stands below the words."""
+"""Pixels at 100%; below this width, the control is placed under the words."""
 _CONTROL = 270
 _PAUSE_MS = 500
-"""After an arrow of a number was pressed: it may be pressed again."""
+"""Pause after a number's arrow was pressed, since it may be pressed again."""
 _FOLDERS = {"models_folder", "remote_adapters"}
 
 
@@ -39,7 +39,7 @@ class SettingRow(QFrame):
 
     Signals:
         wanted: a value, as a person types it.
-        reset: it is to go back to its default.
+        reset: it should return to its default.
     """
 
     wanted = Signal(str)
@@ -51,7 +51,7 @@ class SettingRow(QFrame):
         self.setAccessibleName(title)
         self.control = _control(key, title, sentence)
         self._changed = chip(tr("changed"), "accent")
-        # Most systems give no running program its priority back.
+        # Most systems do not let a running program raise its priority again.
         when = tr("takes effect after a restart") if key == "low_priority" else tr("takes effect after this round")
         self._late = chip(when, "warning")
         self._overridden = chip(tr("set on the command line"), "warning")
@@ -85,19 +85,19 @@ class SettingRow(QFrame):
         self._arrange()
 
     def show_value(self, value: Value, *, changed: bool, late: bool, overridden: bool) -> None:
-        """What holds, or is to hold soon."""
+        """The current or coming value."""
         self._changed.setVisible(changed)
         self._late.setVisible(late)
         self._overridden.setVisible(overridden)
-        # A control that vanishes under the focus would throw it to another place.
+        # A control that vanishes while focused would move the focus elsewhere.
         self._reset.setVisible(changed or late or self._reset.hasFocus())
         if self.refused and value != self._held:
-            self._error.say("")  # what it was about is over
+            self._error.say("")  # its reason is gone
         self._held = value
         self.control.show_value(value, refused=self.refused)
 
     def show_unsupported(self, reason: str) -> None:
-        """Why this computer cannot keep it; nothing where it can. What was set once can be reset all the same."""
+        """Why this computer cannot keep it; empty if it can. A set value can still be reset."""
         if reason == self._unsupported.text():
             return
         self._unsupported.setText(reason)
@@ -107,32 +107,32 @@ class SettingRow(QFrame):
         self.control.setEnabled(not reason)
 
     def show_measured(self, text: str) -> None:
-        """What is taken just now of what this setting bounds."""
+        """Show the measured use of what this setting limits."""
         self._measured.setText(text)
         self._measured.setVisible(bool(text))
 
     def add_action(self, text: str, on_press: Callable[[], object]) -> None:
-        """Something to do about it, below what is measured."""
+        """Add an action below the measured value."""
         self._action = Button(text, on_press, kind="quiet")
         self._words.insertWidget(self._words.count() - 1, self._action, 0, Qt.AlignmentFlag.AlignLeft)
 
     def stops(self) -> list[QWidget]:
-        """What the Tab key stops at, in its order."""
+        """The Tab stops, in order."""
         return [*([self._action] if self._action else []), *self.control.stops(), self._reset]
 
     def show_error(self, text: str, value: Value) -> None:
-        """The worker refused it: a text stays as it was typed, anything else goes back."""
+        """The worker refused it: a typed text stays, anything else is reverted."""
         self._error.say(text, "danger")
         self._held = value
         self.control.show_value(value, refused=True)
 
     def show_taken(self, advice: str) -> None:
-        """The worker took it, with what to think of where there is such."""
+        """The worker accepted it, with a remark if there is one."""
         self._error.say(advice, "warning")
 
     @property
     def refused(self) -> bool:
-        """Whether it shows why its value was not taken."""
+        """Whether it shows why its value was refused."""
         return not self._error.isHidden() and self._error.property("tone") == "danger"
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
@@ -146,14 +146,14 @@ class SettingRow(QFrame):
         if self._box.direction() != wanted:
             self._box.setDirection(wanted)
             self._box.setSpacing(grid(0.75 if narrow else 2))
-        # One width for all, so that the controls of a card stand in a column.
+        # One width for all, so that the controls of a card are aligned.
         wide = round(_CONTROL * scale) + self._reset.sizeHint().width()
         self._side.setMaximumWidth(wide)
         self._side.setMinimumWidth(0 if narrow else wide)
 
 
 class SettingControl(QWidget):
-    """Shows a value and tells of another one.
+    """Shows a value and announces changes.
 
     Signals:
         taken: the value, as a person types it.
@@ -166,11 +166,11 @@ class SettingControl(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_value(self, value: Value, *, refused: bool = False) -> None:
-        """Show what holds, without anybody being asked to change it. `refused`: a text stays as it was typed."""
+        """Show the current value without triggering a change. `refused`: a typed text stays."""
         raise NotImplementedError
 
     def stops(self) -> list[QWidget]:
-        """What the Tab key stops at, in its order."""
+        """The Tab stops, in order."""
         layout = self.layout()
         assert layout is not None
         parts = (layout.itemAt(at) for at in range(layout.count()))
@@ -203,7 +203,7 @@ class ChoiceControl(SettingControl):
 
 
 class NumberControl(SettingControl):
-    """A number with arrows; presses that follow each other are taken as one."""
+    """A number with arrows; quick repeated presses count as one change."""
 
     def __init__(self, key: str, kind: Number, title: str, sentence: str) -> None:
         super().__init__()
@@ -230,7 +230,7 @@ class NumberControl(SettingControl):
 
 
 class TextControl(SettingControl):
-    """A line. One that may hold a login is masked until somebody wants to see it."""
+    """A line. One that may contain a login is masked until the user wants to see it."""
 
     def __init__(self, key: str, kind: Typed, title: str, sentence: str) -> None:
         super().__init__()
@@ -258,7 +258,7 @@ class TextControl(SettingControl):
         self.taken.emit(as_typed(number) if is_number else text)
 
     def _mask(self) -> None:
-        masked = settings_file.shown(self._key, self.field.text()) != self.field.text()  # it may hold a login
+        masked = settings_file.shown(self._key, self.field.text()) != self.field.text()  # it may contain a login
         seen = not masked or (self._eye is not None and self._eye.isChecked())
         mode = QLineEdit.EchoMode.Normal if seen else QLineEdit.EchoMode.Password
         if self.field.echoMode() != mode:
@@ -294,7 +294,7 @@ def _text(value: Value) -> str:
 
 
 def _ungrouped() -> QLocale:
-    """The window's, in which 0.003 is no 3 where a point parts thousands."""
+    """The window's language without digit grouping, in which 0.003 could be read as 3."""
     spoken = QLocale()
     spoken.setNumberOptions(QLocale.NumberOption.RejectGroupSeparator)
     return spoken

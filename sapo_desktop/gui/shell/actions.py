@@ -1,4 +1,4 @@
-"""What a person can tell the node, from the window, the tray or the keyboard: one method each."""
+"""The user's orders to the node, from the window, the tray or the keyboard: one method each."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from sapo_desktop.worker.control.messages.requests import Finish, Pause, Quit, R
 
 
 class Actions(QObject):
-    """Orders of the user. What came of them is seen in the view; refusals are told by the bridge's `trouble`."""
+    """The user's orders. The view shows their effect; refusals are reported by the bridge's `trouble`."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(bridge)
         self._view = view
         self._bridge = bridge
         self.quits_after_round = False
-        """Whether the window is to go when the worker has ended."""
+        """Whether the window should close when the worker has ended."""
 
     def _order(self, request: Request[Ok]) -> None:
-        if not isinstance(request, SetSilo):  # any other takes back that the node is to end
+        if not isinstance(request, SetSilo):  # any other order cancels the planned end
             self.quits_after_round = isinstance(request, Quit)
-        # What it came to is said by the state that changes, not by the reply.
+        # The changed state shows the effect, not the reply.
         self._bridge.ask(request, lambda reply: None, partial(self._refused, request), of=self)
 
     def _refused(self, request: Request[Ok], error: SapoError) -> None:
-        """It is said, and every switch shows again what holds."""
+        """It is reported, and every switch shows the current state again."""
         if isinstance(request, Quit):
             self.quits_after_round = False
         self._bridge.trouble.emit(in_words(error))
@@ -57,7 +57,7 @@ class Actions(QObject):
                 pass
 
     def pause(self, seconds: float | None) -> None:
-        """Stop computing now; with `seconds`, for that long. A node that is not at work has nothing to pause."""
+        """Stop computing now; with `seconds`, for that long. A node that is not working has nothing to pause."""
         if self._view.state in ("working", "finishing", "paused"):
             self._order(Pause(seconds=seconds))
         else:
@@ -71,7 +71,7 @@ class Actions(QObject):
         self._order(Finish())
 
     def finish_and_quit(self) -> None:
-        """Finish this round, then end the worker; the window follows it."""
+        """Finish this round, then end the worker; the window closes, too."""
         self._order(Quit(finish_round=True))
 
     def silo(self, on: bool) -> None:
@@ -80,13 +80,13 @@ class Actions(QObject):
 
 
 def add_pauses(menu: QMenu, actions: Actions) -> None:
-    """How long a pause can be, as tray and Home offer it."""
+    """The durations of a pause that tray and Home offer."""
     for seconds, name in ((900.0, tr("15 minutes")), (3600.0, tr("1 hour")), (10800.0, tr("3 hours"))):
         menu.addAction(name).triggered.connect(partial(actions.pause, seconds))
     menu.addAction(tr("Until tomorrow")).triggered.connect(actions.pause_until_tomorrow)
 
 
 def seconds_until_tomorrow(now: datetime) -> float:
-    """Until the next midnight of the wall clock, also in a night in which clocks change."""
+    """The next local midnight, also in a night in which clocks change."""
     midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
     return max(1.0, midnight.astimezone().timestamp() - now.astimezone().timestamp())

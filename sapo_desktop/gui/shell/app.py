@@ -1,6 +1,6 @@
-"""The window's process: `main` puts the view, the link to the worker, window and tray together and apart again.
+"""The window's process: `main` connects the view, the link to the worker, window and tray, and takes them apart again.
 
-Ctrl-C, a polite kill and a closed terminal end it as the window's menu does.
+Ctrl-C, SIGTERM and a closed terminal end it like the window's menu.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def polite_ends(call: Callable[[], object]) -> Iterator[None]:
-    """Call `call`, within Qt's loop, for SIGINT, SIGTERM and SIGHUP (the terminal that it was started from is closed).
+    """Call `call`, inside Qt's loop, for SIGINT, SIGTERM and SIGHUP (its terminal was closed).
 
-    Python runs its handlers only between two of its own steps, and Qt's loop takes none: a byte in a socket wakes it.
-    On Windows Ctrl-C alone is one, in a console; Qt's loop gets to Python's handler once a second (garbage.py).
+    Python runs its handlers only between two of its own steps, and Qt's loop makes none: a byte in a socket wakes it.
+    On Windows only Ctrl-C in a console is supported; Qt's loop runs Python's handler once a second (garbage.py).
     """
     if sys.platform == "win32":
         usual = signal.signal(signal.SIGINT, lambda *_: call())
@@ -96,19 +96,19 @@ def polite_ends(call: Callable[[], object]) -> Iterator[None]:
 log = logging.getLogger("sapo_desktop.gui")
 
 APP_ID = "SAPO.Desktop"
-"""By which Windows tells programs apart."""
+"""Identifies the program on Windows."""
 PART_MS = 1000
-"""After which the window of another language is taken apart."""
+"""Delay before the window of the previous language is deleted."""
 STARTED_MS = 3000
-"""After which a program on a Mac comes forward because a person wants it, and not by its own start."""
+"""On a Mac, a program that comes forward after this time was chosen by a person, not by its own start."""
 QUIT_SECONDS = 30.0
-"""For a worker to write its checkpoint and end; after it the window goes anyway."""
+"""For a worker to write its checkpoint and end; after that the window closes anyway."""
 
 
 def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
-    """Show the window of this data folder until it is quit; returns the exit code.
+    """Show the window of this data folder until it is closed; returns the exit code.
 
-    `hidden`: begin in the tray, where there is one. `link`: an invite that somebody opened, to be asked about.
+    `hidden`: start in the tray, if there is one. `link`: an invite that somebody opened, to ask about.
 
     Raises:
         SapoError: the data folder cannot be used, or its window does not answer.
@@ -126,7 +126,7 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
         raise
     with io.TextIOWrapper(opened, encoding="utf-8", line_buffering=True) as file, contextlib.ExitStack() as ends:
         begin_log(file, data.log("window"))
-        faulthandler.enable(file)  # Qt's crashes leave their stack in the log
+        faulthandler.enable(file)  # Qt's crashes write their stack to the log
         ends.callback(faulthandler.disable)
         if died := ends.enter_context(marked(data.run("window"))):
             _tell_of_end(data, died)
@@ -139,12 +139,12 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
             desktop.follow(link)
             ends.enter_context(collected_here(desktop))
             code = app.exec()
-    gc.freeze()  # everything goes with the process: Python need not look first for what refers to itself
+    gc.freeze()  # everything is freed with the process: Python need not search for reference cycles
     return code
 
 
 def _tell_of_end(data: DataFolder, reason: Text) -> None:
-    """The window before this one did not end by itself: its log says so, and the log page."""
+    """The previous window did not end by itself: its log says so, and the log page."""
     text = sentence("The window that was open here last was interrupted: {reason}.", reason=reason)
     log.error("%s", text)
     KeptNotices(data.notices).add(Notice(level="error", text=text, time=time.time()))
@@ -158,14 +158,14 @@ def _opened_log(data: DataFolder) -> BinaryIO:
 
 
 def only_a_box_is_seen(*, hidden: bool) -> bool:
-    """Whether somebody is there who would not read the terminal: it was started by an icon. At a login, and where Qt
-    draws to nowhere, nobody could close the box, and whoever waits for the exit code would do so for ever."""
+    """Whether a person would not read the terminal because an icon started the program. At a login, and if Qt draws
+    nowhere, nobody could close a message box, and a caller would wait for the exit code forever."""
     in_terminal = sys.__stderr__ is not None and sys.__stderr__.isatty()
     return not (hidden or in_terminal or QGuiApplication.platformName() in ("offscreen", "minimal"))
 
 
 def cannot_start(error: SapoError) -> QMessageBox:
-    """Says why no window opens, where there are no settings to ask for language and colours."""
+    """Show why no window opens, when there are no settings for language and colours."""
     language.speak(language.chosen("auto"))
     box = QMessageBox(QMessageBox.Icon.Critical, tr("SAPO Desktop cannot start"), in_words(error))
     box.setTextFormat(Qt.TextFormat.PlainText)
@@ -173,8 +173,8 @@ def cannot_start(error: SapoError) -> QMessageBox:
 
 
 class App(QApplication):
-    """Qt's application. `quit_asked`: the desktop wants it to end (Cmd-Q, a session that closes). `came_forward`: on a
-    Mac it was chosen, as in the Dock."""
+    """Qt's application. `quit_asked`: the desktop asks it to end (Cmd-Q, end of session). `came_forward`: on a Mac
+    it was chosen, for example in the Dock."""
 
     quit_asked = Signal()
     came_forward = Signal()
@@ -193,14 +193,14 @@ class App(QApplication):
 
 
 def opened_link(event: QEvent) -> str:
-    """The invite that somebody opened: macOS hands it to the program that runs, others start it again. Else empty."""
+    """The invite that somebody opened: macOS passes it to the running program, others start it again. Else empty."""
     if isinstance(event, QFileOpenEvent) and event.url().scheme() == "sapo":
         return event.url().toString(QUrl.ComponentFormattingOption.FullyEncoded)
     return ""
 
 
 class Desktop(QObject):
-    """Window, tray and link of one data folder. `leaving`: it was told to quit, and another start need not ask it."""
+    """Window, tray and link of one data folder. `leaving`: it was asked to quit, and another start need not ask it."""
 
     leaving = Signal()
 
@@ -211,7 +211,7 @@ class Desktop(QObject):
         self._memory = recall(folder)
         self._quitting = False
         self._link = ""
-        """An invite that somebody opened and that was not asked about yet."""
+        """An opened invite that was not asked about yet."""
         self._looks = settings_in(folder)
         _dress(app, self._looks)
         self.view = View()
@@ -233,19 +233,19 @@ class Desktop(QObject):
         sys.excepthook = self._bug
 
     def begin(self, *, hidden: bool = False) -> None:
-        """Show the first picture, and reach for the worker behind it."""
+        """Show the first frame, and reach for the worker in the background."""
         self.window.look_as(self._memory.looks)
         if self._memory.welcomed < WELCOME:
             self._welcome()
         elif not (hidden and self.tray.there):
             self.window.show()
-        # The first picture first: the link's thread would take the processor from it.
+        # The first frame first: the link's thread would take processor time from it.
         timer(self, 0, self.bridge.start, once=True).start()
-        # Not at once: its own start brings it forward, where it is to begin in the tray, too.
+        # Not at once: its own start brings it forward, also when it should start in the tray.
         timer(self, STARTED_MS, lambda: self._app.came_forward.connect(self._come_forward), once=True).start()
 
     def follow(self, link: str) -> None:
-        """Ask about an invite link, as soon as there is a window and a worker to follow it."""
+        """Ask about an invite link, once there is a window and a worker to follow it."""
         self._link = link or self._link
         if self._link and self._wizard is None and self.view.attached:
             link, self._link = self._link, ""
@@ -265,12 +265,12 @@ class Desktop(QObject):
             self.window.present()
 
     def _come_forward(self) -> None:
-        """A closed window has to come back by the Dock, as it does from other programs."""
+        """The Dock must bring back a closed window, as in other programs."""
         if not any(one is not None and one.isVisible() for one in (self.window, self._wizard)):
             self.open()
 
     def quit(self) -> None:
-        """End the worker, unless it is to go on without a window, and then the window."""
+        """End the worker, unless it should continue without a window, and then the window."""
         if self._quitting:
             return
         self._quitting = True
@@ -325,14 +325,14 @@ class Desktop(QObject):
     # -- the window ------------------------------------------------------------------------------------------
 
     def _new_window(self, looks: dict[str, str]) -> MainWindow:
-        # No page is made that nobody is going to look at: each takes a tenth of a second.
+        # Pages are created only when visited: each takes a tenth of a second.
         window = MainWindow(self.view, self.bridge, self.actions, looks.get("page", ""))
         window.closing.connect(self._close)
         window.quitting.connect(self.quit)
         return window
 
     def _close(self) -> None:
-        """The user closed the window: it goes where it can be had back from."""
+        """The user closed the window: it goes where it can be brought back from."""
         self._keep_looks()
         if not self.tray.there:
             self._put_away()
@@ -343,7 +343,7 @@ class Desktop(QObject):
             self.tray.tell(tr("SAPO Desktop keeps running here"), tr("Quit it from the menu of this icon."))
 
     def _put_away(self) -> None:
-        """Minimise it; the first time, where no tray's menu tells how to quit, it is said where it goes."""
+        """Minimise it; the first time, if no tray menu shows how to quit, say where it goes."""
         if self.tray.there or self._memory.told_of_minimised:
             self.window.put_away()
             return
@@ -354,7 +354,7 @@ class Desktop(QObject):
         sheet.open()
 
     def _tray_went(self) -> None:
-        """Without a tray nobody could have a hidden window back."""
+        """Without a tray nobody could bring a hidden window back."""
         if not self.window.isVisible() and not self._quitting and self._wizard is None:
             self.window.put_away()
 
@@ -374,7 +374,7 @@ class Desktop(QObject):
             self._soon(self._speak)
 
     def _soon(self, change: Callable[[], None]) -> None:
-        """Change all that is shown, which takes seconds on a slow computer: the pointer says so first."""
+        """A change of everything visible takes seconds on a slow computer, so the pointer shows it first."""
 
         def change_now() -> None:
             try:
@@ -389,23 +389,23 @@ class Desktop(QObject):
         theme.wear(theme.chosen(self._looks.theme), self._looks.text_size)
 
     def _speak(self) -> None:
-        """Another language: all widgets are built again, in the same places. What was typed and not sent is gone, and
-        a running answer ends."""
+        """Another language: all widgets are built again, in the same places. Unsent text is lost, and a running
+        answer ends."""
         language.speak(language.chosen(self._looks.language))
         old, looks, shown = self.window, self.window.look_back(), self.window.isVisible()
         self.window = self._new_window(looks)
         self.window.look_as(looks)
         self.window.take_over(old)
-        old.hide()  # first: what it stops watching the new one watches again
+        old.hide()  # first, because the new one watches the same things
         old.let_go()
         if shown:
             self.window.present()
-        # Once the new one can be used: taking the old one apart takes a quarter as long as all of this.
+        # Once the new one is usable: deleting the old one takes a quarter of the whole time.
         timer(old, PART_MS, old.deleteLater, once=True).start()
         self.tray.retranslate()
 
     def _trouble(self, text: str) -> None:
-        """What could not be done from the tray, where no window says it."""
+        """A failed action from the tray, if no window shows it."""
         if not self.window.seen:
             self.tray.tell(tr("That did not work"), text)
 
@@ -430,7 +430,7 @@ class Desktop(QObject):
             log.warning("Where the window stood could not be kept: %s", error)
 
     def _bug(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        """An error that nobody expected: it is in the log, it is said, and the window goes on."""
+        """An unexpected error: it is logged and shown, and the window continues."""
         log.error("A bug in the window:\n%s", "".join(traceback.format_exception(kind, error, trace)))
         self.window.toast.say(
             tr(
@@ -441,7 +441,7 @@ class Desktop(QObject):
 
 
 def _dress(app: QApplication, settings: Settings) -> None:
-    if sys.platform == "win32":  # else the taskbar shows Python's icon, and puts us among its other programs
+    if sys.platform == "win32":  # otherwise the taskbar shows Python's icon, and groups us with its other programs
         import ctypes
 
         ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID(APP_ID)

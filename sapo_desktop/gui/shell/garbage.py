@@ -1,7 +1,7 @@
-"""Python's collector of cycles, called between two of Qt's events in the window's thread and nowhere else.
+"""Python's collector of cycles, run only between two of Qt's events in the window's thread.
 
-By itself it runs in whichever thread happens to allocate, in the middle of whatever that does. In the link's thread, or
-within one of Qt's own calls, it would take apart widgets that Qt is drawing: a crash now and then that nobody repeats.
+By default it runs in whichever thread allocates, at any point. In the link's thread, or within one of Qt's own calls,
+it would delete widgets that Qt is drawing: rare crashes that nobody can reproduce.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from sapo_desktop.gui.widgets.timers import timer
 
 EVERY_MS = 1000
 WHOLE_EVERY = 60
-"""One look in so many is at everything, some 5 ms with all pages; the others are at what is young."""
+"""Every so many runs, everything is collected, about 5 ms with all pages; the others cover young objects."""
 
 
 @contextlib.contextmanager
 def collected_here(owner: QObject) -> Iterator[None]:
-    """Meanwhile cycles are collected by a timer of `owner`, in its thread, while its loop runs.
+    """Inside, cycles are collected by a timer of `owner`, in its thread, while its loop runs.
 
-    What is there already is not looked at: modules, mostly, which took nine tenths of the time and are never garbage.
+    Existing objects are excluded: mostly modules, which took nine tenths of the time and are never garbage.
     """
     looks = 0
 

@@ -1,4 +1,4 @@
-"""Help: what each page is for, the keys, version and licences, and the way to log and diagnostics."""
+"""Help: the purpose of each page, the keys, version and licences, and links to log and diagnostics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HELP_KEYS = "F1"
 
 
 class HelpSheet(Sheet):
-    """See the module. `page`: the name of the one that is open; `title`: what it is called."""
+    """See the module. `page`: the name of the open one; `title`: its title."""
 
     def __init__(self, parent: QWidget, page: str, title: str, open_log: Callable[[], None]) -> None:
         super().__init__(
@@ -35,7 +35,7 @@ class HelpSheet(Sheet):
         )
 
     def _show_libraries(self) -> None:
-        """Below the rest, once asked for: reading them takes a moment."""
+        """Shown on request, below the rest: reading them takes a moment."""
         self._licences.setEnabled(False)
         found = libraries()
         title = tr("%n package(s) and their licences", None, len(found))

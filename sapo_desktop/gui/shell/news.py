@@ -1,6 +1,6 @@
-"""What is worth a notification of the desktop, to a person who does not see the window: seldom, and not at night.
+"""What is worth a desktop notification while the window is not visible: rarely, and not at night.
 
-What is wrong is told at once; all else at most once an hour. `notify` says which kinds.
+Problems are shown at once; everything else at most once an hour. `notify` says which kinds.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import Section, View
 
 APART = 3600.0
-"""Seconds between two, unless something is wrong."""
+"""Minimum seconds between two, except problems."""
 
 
 class News:
-    """Follows the view. `tell`: shows a notification, title and text; `seen`: whether the window is."""
+    """Follows the view. `tell`: shows a notification, title and text; `seen`: whether the window is visible."""
 
     def __init__(self, view: View, tell: Callable[[str, str], None], seen: Callable[[], bool]) -> None:
         self._view, self._tell, self._seen = view, tell, seen
@@ -28,19 +28,19 @@ class News:
         self._state, self._held, self._lost = view.state, False, False
         self._best: float | None = None
         self._version = ""
-        """The newest that was told."""
+        """The newest one that was shown."""
 
     def look(self, changed: frozenset[Section]) -> None:
         """These sections of the view changed."""
         view = self._view
         if "link" in changed or "state" in changed:
-            # A start that fails again is no other loss.
+            # A repeated failure of the start is not a new problem.
             lost = isinstance(view.link, Lost) or (self._lost and not view.attached)
             self._look_at_state(lost, view.attached and isinstance(view.why, HeldBack))
         if "updates" in changed:
             self._look_at_version()
         if "link" in changed:
-            self._best = None  # another model may be at work
+            self._best = None  # another model may be in use
         if "curves" in changed and view.held_out is not None:
             better = self._best is not None and view.held_out > self._best
             self._best = max([self._best or 0.0, *view.curves.held_out().scores])
@@ -63,7 +63,7 @@ class News:
                 self._say(tr("The node has resumed"), state_sentence(view))
 
     def _look_at_version(self) -> None:
-        """Each version once; one that is not safe any more is something wrong."""
+        """Each version once; an unsafe one is a problem."""
         view, found = self._view, self._view.updates
         if found is None or found.version in ("", self._version):
             return

@@ -1,4 +1,4 @@
-"""What every page is: a scrolling column that draws anew only what changed, and only while somebody sees it."""
+"""The base of every page: a scrolling column that redraws only what changed, and only while it is visible."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from sapo_desktop.view.viewmodel import Section, View
 
 
 class Page(PageColumn):
-    """A page. The window calls `opened` when it comes into sight and `refresh` when the view changes meanwhile.
+    """A page. The window calls `opened` when it becomes visible and `refresh` when the view changes meanwhile.
 
     Signals:
-        wanted: another page, by its name; behind a slash what it is to show of itself.
+        wanted: another page, by its name, and after a slash the part to show.
     """
 
     name: ClassVar[str]
     follows: ClassVar[frozenset[Section]]
-    """What of the view it shows."""
+    """The sections of the view that it shows."""
     wanted = Signal(str)
 
     def __init__(self, view: View, bridge: Bridge, title: str, about: str = "") -> None:
@@ -33,20 +33,20 @@ class Page(PageColumn):
         """These sections changed, of those that the page follows."""
 
     def opened(self) -> None:
-        """It came into sight: ask the worker for what no event tells. `refresh` with everything follows."""
+        """It became visible: request what has no event. `refresh` with everything follows."""
 
     def turn_to(self, part: str) -> None:
-        """Show this of it: another page leads here."""
+        """Show this part: another page links here."""
 
     def closed(self) -> None:
-        """It went out of sight."""
+        """It is no longer visible."""
 
     def take_over(self, former: Page) -> None:
-        """Show what the same page of another language showed: the chosen tabs."""
+        """Show what the same page showed in another language: the chosen tabs."""
         mine, theirs = self.findChildren(Segments), former.findChildren(Segments)
         for new, old in zip(mine, theirs, strict=False):
             if old.current != new.current and new.buttons.keys() == old.buttons.keys():
                 new.buttons[old.current].click()
 
     def let_go(self) -> None:
-        """One in another language takes its place: give up what was asked for this one alone."""
+        """A page in another language replaces it: cancel its own requests."""

@@ -1,7 +1,7 @@
-"""What the window remembers by itself, and what it must know before the worker answers. No Qt.
+"""What the window itself remembers, and what it must know before the worker answers. No Qt.
 
-`window.json` in the data folder holds where the window stood and whether the first-run questions were answered. Colours
-and language are settings; they are looked up in the settings file, so that the first picture is not in other colours.
+`window.json` in the data folder holds the window's place and whether the first-run questions were answered. Colours and
+language are settings; they are read from the settings file, so that the first frame has the right ones.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from sapo_desktop.system.folders import DataFolder
 
 _LONGEST_LINE = 4000
 WELCOME = 1
-"""Number of the first-run questions; a higher one would ask again."""
+"""Number of the first-run questions; with a higher one they are asked again."""
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     """One window's memory."""
 
     welcomed: int = 0
-    """Which first-run questions were answered."""
+    """The number of the answered first-run questions."""
     told_of_tray: bool = False
-    """Whether it was said once where the window went when it was closed."""
+    """Whether it was said once where a closed window went."""
     told_of_minimised: bool = False
-    """The same where there is no tray."""
+    """The same without a tray."""
     looks: dict[str, str] = {}
     """Geometry and page."""
 
 
 def recall(folder: DataFolder) -> Remembered:
-    """What is remembered; nothing of a file that cannot be read."""
+    """The stored memory; empty for an unreadable file."""
     try:
         return read_json(_file(folder), Remembered)
     except (OSError, msgspec.DecodeError):
@@ -44,13 +44,13 @@ def recall(folder: DataFolder) -> Remembered:
 
 
 def remember(folder: DataFolder, what: Remembered) -> None:
-    """Keep it. OSError where the disk refuses."""
+    """Store it. Raises OSError if the disk refuses."""
     write_atomically(_file(folder), msgspec.json.encode(what))
 
 
 def settings_in(folder: DataFolder) -> Settings:
-    """The settings as the worker will most likely have them. It is the worker who complains about a damaged file; here
-    what cannot be used is left at its default."""
+    """The settings as the worker will most likely have them. The worker reports a damaged file; here, unusable
+    values become defaults."""
     settings = Settings()
     try:
         lines = read_text(folder.settings).splitlines()

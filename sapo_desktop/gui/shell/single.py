@@ -1,4 +1,4 @@
-"""One window for one data folder: a second start asks the first to come to the front, and ends."""
+"""One window per data folder: a second start asks the first to come to the front, and ends."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from sapo_desktop.system.folders import DataFolder
 
 _WAIT_MS = 500
 _KNOCK_SECONDS = 5.0
-"""For a first window that has only just begun to open its door."""
+"""For a first window that has only just started to listen."""
 _LONGEST_PATH = 90
 """Bytes; a socket's path may have 107, on macOS 103."""
 
 
 class SingleWindow(QObject):
-    """The first window's door. `raised`: somebody started the program again."""
+    """The first window's socket. `raised`: somebody started the program again."""
 
     raised = Signal(str)
-    """With the invite link that it was started by, or nothing."""
+    """With the invite link of that start, or empty."""
 
     def __init__(self, folder: DataFolder) -> None:
         super().__init__()
         self._folder = folder
-        # A lock says who is first, also of two that start at once; a dead window's is taken over.
+        # A lock decides who is first, also for two simultaneous starts; a dead window's lock is taken over.
         self._lock = QLockFile(str(folder.control / "window.lock"))
         self._lock.setStaleLockTime(0)
         self._name = _name(folder)
@@ -39,14 +39,14 @@ class SingleWindow(QObject):
         self._server.newConnection.connect(self._hear)
 
     def is_first(self, link: str = "") -> bool:
-        """Whether no other window has this folder; the one that has it is raised, and given the link.
+        """Whether no other window has this folder; otherwise that one is raised, and gets the link.
 
         Raises:
-            SapoError: one has it and does not answer.
+            SapoError: another one has it and does not answer.
         """
         if self._lock.tryLock(0):
             return self._open_door()
-        if self._lock.error() is not QLockFile.LockError.LockFailedError:  # a full disk: a window can say so
+        if self._lock.error() is not QLockFile.LockError.LockFailedError:  # a full disk: a window can report that
             return not self._knock(link) and self._open_door()
         until = time.monotonic() + _KNOCK_SECONDS
         while not self._knock(link):
@@ -76,14 +76,14 @@ class SingleWindow(QObject):
         if not socket.waitForConnected(_WAIT_MS):
             return False
         socket.write(link.encode())
-        socket.disconnectFromServer()  # once all of it is written
+        socket.disconnectFromServer()  # once everything is written
         if socket.state() is not QLocalSocket.LocalSocketState.UnconnectedState:
             socket.waitForDisconnected(_WAIT_MS)
         return True
 
     def _hear(self) -> None:
         while (caller := self._server.nextPendingConnection()) is not None:
-            # What it has to say is whole when it goes.
+            # Its message is complete when it disconnects.
             caller.disconnected.connect(partial(self._heard, caller))
             if caller.state() is QLocalSocket.LocalSocketState.UnconnectedState:
                 self._heard(caller)
@@ -96,7 +96,7 @@ class SingleWindow(QObject):
 
 
 def _name(folder: DataFolder) -> str:
-    """Where the door is: in the folder that nobody else may enter, where its path is short enough for a socket."""
+    """The socket's place: in the private folder, if its path is short enough for a socket."""
     path = str(folder.control / "window")
     if sys.platform != "win32" and len(path.encode()) <= _LONGEST_PATH:
         return path

@@ -1,4 +1,4 @@
-"""The tray: an icon per state, the reason in its tooltip, and everything that is done without opening the window."""
+"""The tray: an icon per state, the reason in its tooltip, and all actions that need no window."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from sapo_desktop.system.desktop import notification
 from sapo_desktop.view.viewmodel import Face, Section, View
 
 _QUIT = "quit"
-"""The action of a notification that ends it all."""
+"""The action of a notification that quits the app."""
 LOOK_MS = 2000
-"""Between looks for a tray: one that comes late, or comes back, tells nobody."""
+"""Interval of the checks for a tray, whose late or repeated start has no event."""
 
 
 class Tray(QObject):
-    """The icon, while there is a tray to put it in.
+    """The icon, while there is a tray for it.
 
     Signals:
         open_wanted, quit_wanted: by the menu, or a click.
@@ -65,12 +65,12 @@ class Tray(QObject):
         return self._icon is not None
 
     def look(self) -> None:
-        """Put the icon into a tray that has come, forget one that has gone."""
+        """Put the icon into a new tray, or drop it if the tray is gone."""
         available = QSystemTrayIcon.isSystemTrayAvailable()
         if available and self._icon is None:
             self._icon = QSystemTrayIcon(self)
             self._icon.setContextMenu(self._menu)
-            if sys.platform != "darwin":  # there a click opens the menu, and counts as one on the icon as well
+            if sys.platform != "darwin":  # on a Mac a click opens the menu, and counts as one on the icon as well
                 self._icon.activated.connect(self._activated)
             self._icon.messageClicked.connect(self.open_wanted)
             self._face, self._hint = None, ""
@@ -83,8 +83,8 @@ class Tray(QObject):
             self.went.emit()
 
     def tell(self, title: str, text: str) -> None:
-        """A notification of the desktop, where there is one; what the large button does can be done in it, and what is
-        in no menu where there is no tray."""
+        """A desktop notification, if supported. It has the large button's action and, without a tray, also what only
+        its menu would have."""
         words = (for_notification(title), for_notification(text))
         if not sys.platform.startswith("linux"):
             self._tell_by_icon(*words)
@@ -98,7 +98,7 @@ class Tray(QObject):
         threading.Thread(target=self._tell_by_bus, args=(*words, actions), daemon=True).start()
 
     def _tell_by_bus(self, title: str, text: str, actions: Mapping[str, str]) -> None:
-        """In a thread of its own, which ends with the notification. It touches no widget."""
+        """In a separate thread, which ends with the notification. It touches no widget."""
         try:
             pressed = notification.show(title, text, actions)
         except SapoError:
@@ -112,7 +112,7 @@ class Tray(QObject):
             self._icon.showMessage(title, text, icons.face("sapo"))
 
     def _act(self, pressed: str) -> None:
-        """An hour later the same button may mean another thing: then the window is opened instead."""
+        """An hour later the same button may mean something else: then the window is opened instead."""
         if pressed == _QUIT:
             self.quit_wanted.emit()
         elif pressed == self._view.main_action:
@@ -158,7 +158,7 @@ class Tray(QObject):
             action.triggered.connect(lambda _=False: call())
         return action
 
-    # -- what it shows ---------------------------------------------------------------------------------------
+    # -- display -----------------------------------------------------------------------------------------------
 
     def _changed(self, changed: frozenset[Section]) -> None:
         if changed & {"link", "state", "settings", "swarm"}:

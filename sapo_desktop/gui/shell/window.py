@@ -1,6 +1,6 @@
-"""The main window: the pages at the left with silo as a chip in its own colour, the page in the middle.
+"""The main window: the list of pages at the left with the silo chip in its own colour, the page in the middle.
 
-On a desktop without a tray, as GNOME is: where a closed window goes, said before it goes there.
+On a desktop without a tray, such as GNOME, it also says where a closed window goes before it closes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SIDE = 208
 
 
 class Entry(NamedTuple):
-    """A page in the list at the left. Its module is loaded and the page made when it is first looked at."""
+    """A page in the list at the left. Its module is imported and the page created at the first visit."""
 
     name: str
     title: str
@@ -59,11 +59,11 @@ def entries() -> list[Entry]:
 
 
 class MainWindow(QMainWindow):
-    """See the module. `page`: the one that it begins with.
+    """See the module. `page`: the first one.
 
     Signals:
-        closing: the user closed it; whoever owns the tray decides what that means.
-        quitting: Ctrl+Q, or what the system has for it.
+        closing: the user closed it; the owner of the tray decides what that means.
+        quitting: Ctrl+Q, or the system's shortcut.
     """
 
     closing = Signal()
@@ -107,24 +107,24 @@ class MainWindow(QMainWindow):
 
     @property
     def seen(self) -> bool:
-        """Whether a person may be looking at it."""
+        """Whether a person may see it."""
         return self.isVisible() and not self.isMinimized() and not self._away
 
     def put_away(self) -> None:
-        """Minimise it, where there is no tray to go into."""
+        """Minimise it, if there is no tray."""
         self._away = True
         self.showMinimized()
         self._bridge.watch_swarm(False)
 
     @property
     def page(self) -> Page:
-        """The one in sight."""
+        """The visible one."""
         page = self._stack.currentWidget()
         assert isinstance(page, Page)
         return page
 
     def go(self, where: str) -> None:
-        """Show this page, and of it what stands behind a slash."""
+        """Show this page, and the part named after a slash."""
         name, _, part = where.partition("/")
         before = self._stack.currentWidget()
         page = self._pages.get(name) or self._make(name)
@@ -144,7 +144,7 @@ class MainWindow(QMainWindow):
         HelpSheet(self, name, self._entries[name].title, partial(self.go, "log")).open()
 
     def _switch_silo(self, on: bool) -> None:
-        """Where leaving silo would lead to nobody, whom to join is asked first."""
+        """If leaving silo would connect to nobody, ask first whom to join."""
         now = self._view.settings
         if on or now.peers or now.invited or now.lan or now.listen or now.swarm:
             self._actions.silo(on)
@@ -153,8 +153,8 @@ class MainWindow(QMainWindow):
             self.join_others()
 
     def join_others(self, link: str = "") -> None:
-        """Ask whom to join; with an invite, show what it leads to. It is followed if the person says so. One dialog at
-        a time: where one is at work already, the invite waits for its end."""
+        """Ask whom to join; with an invite, show where it leads. It is followed if the person agrees. One dialog at
+        a time: while one is busy, the invite waits for its end."""
         from sapo_desktop.gui.peers.join import JoinSheet
 
         sheet = next((one for one in self.findChildren(JoinSheet) if one.isVisible()), None)
@@ -167,7 +167,7 @@ class MainWindow(QMainWindow):
             sheet.finished.connect(lambda _: self.join_others(link))
 
     def present(self) -> None:
-        """Come to the front, from wherever it was."""
+        """Come to the front from any state."""
         self._away = False
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
@@ -176,26 +176,26 @@ class MainWindow(QMainWindow):
         self.activateWindow()
 
     def look_back(self) -> dict[str, str]:
-        """Where it stands and what it shows, to be restored at the next start."""
+        """Its place and content, to be restored at the next start."""
         geometry = bytes(self.saveGeometry().toBase64().data()).decode("ascii")
         return {"geometry": geometry, "page": self.page.name, "quiet": "\n".join(sorted(self._view.quiet))}
 
     def look_as(self, looks: dict[str, str]) -> None:
-        """As `look_back` said; what cannot be understood is left out."""
+        """Restore what `look_back` returned, without unusable parts."""
         self.restoreGeometry(QByteArray.fromBase64(looks.get("geometry", "").encode("ascii", "ignore")))
-        self._on_screen.fit()  # it may have been kept on a larger one
+        self._on_screen.fit()  # it may have been on a larger screen
         self._view.quiet.update(filter(None, looks.get("quiet", "").split("\n")))
         if looks.get("page") in self._entries:
             self.go(looks["page"])
 
     def take_over(self, former: MainWindow) -> None:
-        """Be where the window of another language is, and show what its pages showed."""
+        """Take the place of the window in another language, and show what its pages showed."""
         self.move(former.pos())
         for name, page in former._pages.items():
             (self._pages.get(name) or self._make(name)).take_over(page)
 
     def let_go(self) -> None:
-        """One in another language takes its place."""
+        """A window in another language replaces it."""
         for page in self._pages.values():
             page.let_go()
 
@@ -260,7 +260,7 @@ def show_face(picture: Picture, view: View) -> None:
         "silo": ("play", "accent"),
         "attention": ("warning", "danger"),
     }[view.face]
-    # Whoever starts is not paused.
+    # A starting node is not paused.
     picture.show_icon("clock" if view.starts else icon, colour)
 
 
@@ -282,8 +282,8 @@ class Sidebar(QFrame):
             button = Button(entry.title, partial(self.wanted.emit, entry.name), kind="nav", icon=entry.name)
             button.setSizePolicy(button.sizePolicy().Policy.Expanding, button.sizePolicy().Policy.Fixed)
             button.setCheckable(True)
-            button.setAutoExclusive(True)  # else it is a check box to a screen reader
-            # As the keyboard at hand has it printed: Ctrl+1, Strg+1, ⌘1.
+            button.setAutoExclusive(True)  # otherwise screen readers call it a check box
+            # As printed on the keyboard: Ctrl+1, Strg+1, ⌘1.
             set_tooltip(button, QKeySequence(f"Ctrl+{number}").toString(QKeySequence.SequenceFormat.NativeText))
             self._buttons[entry.name] = button
             nav.addWidget(button)
@@ -328,7 +328,7 @@ class Sidebar(QFrame):
             self._buttons[name].setFocus()
 
     def fit(self, window: int) -> None:
-        """Be as wide as the text wants, in a window of so many pixels; large text on a small screen wraps here."""
+        """As wide as the text needs, in a window of so many pixels; large text on a small screen wraps."""
         most = max(round(1.5 * _SIDE), window // 6)
         self.setFixedWidth(max(_SIDE, min(most, theme.scaled(_SIDE))))
 
@@ -341,7 +341,7 @@ class AwaySheet(Sheet):
     """Minimise (accepted), quit, or stay (rejected).
 
     Signals:
-        quit_wanted: the program is to end.
+        quit_wanted: quit the program.
     """
 
     quit_wanted = Signal()

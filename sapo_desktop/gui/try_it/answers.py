@@ -1,5 +1,5 @@
-"""Both answers of a try, side by side, while they are written and once they are marked; under them what was said before
-in the same chat."""
+"""Both answers of a try, side by side, while they are written and once they are scored, and below them the earlier
+turns of the same chat."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from sapo_desktop.view.completion import in_plain_signs, parted, without_tags
 _LONGEST_TRUTH = 2000
 _LONGEST_TURN = 1000
 _LONGEST_ANSWER = 160
-"""Characters shown large; all of it is in the steps' place."""
+"""Characters shown large; the whole answer is in the place of the steps."""
 
 
 class AnswersCard(Card):
-    """The answers to one question, or three questions to begin with.
+    """The answers to one question, or three questions to start with.
 
     Signals:
         example: one of these was chosen.
         task_wanted: a question of a task is to be drawn.
-        new_chat: the next question is to be the first of a chat.
+        new_chat: the next question starts a new chat.
     """
 
     example = Signal(str)
@@ -79,11 +79,11 @@ class AnswersCard(Card):
         self._full.hide()
 
     def set_ready(self, ready: bool) -> None:
-        """Whether anything can be asked now."""
+        """Whether a question can be asked now."""
         self._examples.setEnabled(ready)
 
     def show_try(self, one: Try, chat: Sequence[Try], *, learned: bool) -> None:
-        """`chat`: the chat that the next question goes on with."""
+        """`chat`: the chat that the next question continues."""
         self._nothing.hide()
         self._chat.setText(chat_words(chat) if chat else tr("The next question begins a new chat."))
         self._new_chat.setEnabled(bool(chat))
@@ -105,7 +105,7 @@ class AnswersCard(Card):
 
 
 class Pane(QWidget):
-    """One side: what it wrote, its mark, its figures. Its place is there before its answer is."""
+    """One side: its text, score and figures. Its place exists before its answer does."""
 
     def __init__(self, bridge: Bridge, title: str) -> None:
         super().__init__()
@@ -155,13 +155,13 @@ class Pane(QWidget):
         PromptSheet(self, bridge, self._side.prompt if self._side else "").open()
 
     def _fit(self) -> None:
-        # The mark's line is as high without a mark, so that nothing moves when it comes.
+        # The score's line keeps its height, so that nothing moves when it appears.
         self._mark.setMinimumHeight(theme.pixels("strong") + grid(0.75))
         self._answer.setMinimumHeight(theme.pixels("display") + grid(1.5))
 
 
 class PromptSheet(Sheet):
-    """The whole prompt of an answer, as the model's template has it."""
+    """The whole prompt of an answer, in the model's template."""
 
     def __init__(self, parent: QWidget, bridge: Bridge, prompt: str) -> None:
         super().__init__(
@@ -175,7 +175,7 @@ class PromptSheet(Sheet):
 
 
 class EarlierTurns(QWidget):
-    """What was said before in this chat, newest first."""
+    """The earlier turns of this chat, newest first."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -199,7 +199,7 @@ class EarlierTurns(QWidget):
 
 
 def _earlier(turn: Try) -> QWidget:
-    """A turn as it ended. The words are a person's, or a model's."""
+    """A finished turn. The words are a person's or a model's."""
     said = [Label(_cut(_words(side)), selectable=True) for side in turn.sides]
     for label in said:
         label.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -216,7 +216,7 @@ def _words(side: Side) -> str:
 
 
 def _one_line(answer: str) -> str:
-    """As it is shown large."""
+    """The text as shown large."""
     return one_line(answer, _LONGEST_ANSWER)
 
 

@@ -1,4 +1,4 @@
-"""Try it: a small chat with the model as it came and as it is now, side by side."""
+"""Try it: a small chat with the original model and the current one, side by side."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from sapo_desktop.worker.control.messages.asking import MOST_TURNS, Asked, AskPr
 from sapo_desktop.worker.control.messages.serving import GetServer, NewServerKey, ServerIs
 
 DRAW_MS = 250
-"""Between two drawings of an answer that is being written."""
+"""Interval of drawings of an unfinished answer."""
 MOST_TRIES = 20
-"""No more than anybody looks back at."""
+"""More than anybody looks back at."""
 
 
 class TryPage(Page):
@@ -47,7 +47,7 @@ class TryPage(Page):
         self._tries: deque[Try] = deque(maxlen=MOST_TRIES)
         """Of this session, oldest first."""
         self._chat: list[Try] = []
-        """The turns that the next question of one's own goes on with."""
+        """The turns that the next own question continues."""
         self._running: Try | None = None
         self._shown: Try | None = None
         self._call: Call | None = None
@@ -89,7 +89,7 @@ class TryPage(Page):
         self._stop()
 
     def turn_to(self, part: str) -> None:
-        """Choose this task to draw a question of."""
+        """Choose this task to draw a question from."""
         self._question.choose_task(part)
 
     def refresh(self, changed: frozenset[Section]) -> None:
@@ -124,7 +124,7 @@ class TryPage(Page):
         self._draw()
 
     def _go_on(self) -> None:
-        """Ask for what comes next in the try that runs."""
+        """Send the next request of the running try."""
         one = self._running
         if one is None:
             return
@@ -213,7 +213,7 @@ class HistoryCard(Card):
 
 
 MODEL = "sapo"
-"""The model's name for programs, whichever model is in use."""
+"""The model's name for programs, whichever model is used."""
 
 
 class ProgramsCard(Card):

@@ -1,4 +1,4 @@
-"""What to ask: a question of one's own, or one that a task sets."""
+"""What to ask: an own question, or one from a task."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class QuestionCard(Card):
 
     Signals:
         wanted: a Draft to be asked.
-        stop: give the answers up.
+        stop: cancel the answers.
     """
 
     wanted = Signal(object)
@@ -70,7 +70,7 @@ class QuestionCard(Card):
         self._switch("own")
 
     def refresh(self, *, anew: bool) -> None:
-        """The link or the state changed. `anew`: tasks may have come or gone."""
+        """The link or the state changed. `anew`: tasks may have been added or removed."""
         self._banner.say(
             "" if self._view.attached else tr("The node is not running, so it cannot answer. The page Home says why.")
         )
@@ -80,29 +80,29 @@ class QuestionCard(Card):
         self._enable()
 
     def show_running(self, running: bool) -> None:
-        """Answers are being given, or none."""
+        """Whether answers are being given."""
         self._running = running
         self._enable()
 
     def begin(self) -> None:
-        """Be ready for the first question of another chat."""
+        """Prepare for the first question of another chat."""
         self._switch("own")
         self._own.clear()
         self._own.setFocus()
 
     def take_over(self, former: QuestionCard) -> None:
-        """Go on with what was typed into the same card of another language."""
+        """Continue with the text typed into the same card of another language."""
         self._own.setPlainText(former._own.toPlainText())
 
     def ask_own(self, question: str) -> None:
         """Ask this."""
         self._switch("own")
         self._own.setPlainText(question)
-        self._own.setFocus()  # what was pressed for it vanishes, and the keyboard would be sent to another page
+        self._own.setFocus()  # the pressed button vanishes, and the focus would move to another page
         self._ask()
 
     def propose(self) -> None:
-        """Draw a question of a task, to be looked at and asked."""
+        """Draw a question of a task, to look at and ask."""
         self._switch("task")
         self._task.draw()
 
@@ -125,7 +125,7 @@ class QuestionCard(Card):
         return Draft(found.question, greedy, found.task, found.seed) if found else None
 
     def _enable(self) -> None:
-        # The focus goes with what can be pressed; Qt would throw it to the next control in the row.
+        # The focus moves to an enabled control; Qt would move it to the next one in order.
         held = self._go.hasFocus() or self._stop.hasFocus()
         self._stop.setEnabled(self._running or held)
         ready = self._view.attached and not self._running and self._draft() is not None
@@ -139,12 +139,12 @@ class QuestionCard(Card):
     def _ask(self) -> None:
         draft = self._draft()
         if draft is not None and self._go.isEnabled():
-            self._own.selectAll()  # what is typed next takes its place
+            self._own.selectAll()  # the next typed text replaces it
             self.wanted.emit(draft)
 
 
 class TaskQuestion(QWidget):
-    """A family, a level, and a question that is drawn from it.
+    """A family, a level, and a question drawn from it.
 
     Signals:
         changed: another question, or none.
@@ -174,7 +174,7 @@ class TaskQuestion(QWidget):
         self._show_question()
 
     def load(self, *, anew: bool = False) -> None:
-        """Ask for the tasks, where they are not known yet."""
+        """Request the tasks, unless they are known."""
         if anew or not self._families:
             self._bridge.ask(ListTasks(examples=False), self._tasks_are, self._failed, of=self)
 
@@ -188,7 +188,7 @@ class TaskQuestion(QWidget):
             self._choose_family(family, first.level if first else "")
 
     def draw(self) -> None:
-        """Another question of the task that is chosen."""
+        """Draw another question of the chosen task."""
         info = self._chosen()
         if info is None:
             self.load()

@@ -1,8 +1,8 @@
-"""One question put to two states of the model: what is known of each answer, and what is asked next. No Qt.
+"""One question to two states of the model: what is known of each answer, and the next request. No Qt.
 
-The sides are asked one after the other: there is one model to answer, and so the seconds that are shown are those of
-the answer, not of the wait for the other one. A task's answer is marked by a second request, which lets it be drawn as
-well as chosen greedily, and leaves its tokens and seconds known.
+The sides are asked one after the other, because there is one model; so the seconds shown are those of the answer,
+without waiting for the other one. A task's answer is scored by a second request, so that it can be drawn as well as
+greedy, and its tokens and seconds are known.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from sapo_desktop.worker.control.messages.base import Request
 from sapo_desktop.worker.control.messages.replies import TaskInfo
 
 State = Literal["waiting", "asked", "writing", "marking", "done", "failed", "stopped"]
-"""`asked`: the worker has the question, and no word of the answer has come yet."""
+"""`asked`: the worker has the question, and there is no text yet."""
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What is to be asked. `task` and `seed`: where it comes from, for a task's question."""
+    """What to ask. `task` and `seed`: the origin of a task's question."""
 
     question: str
     greedy: bool = True
@@ -45,20 +45,20 @@ class Side:
     mark: Mark | None = None
     error: str = ""
     turns: tuple[Exchange, ...] = ()
-    """What was said to this state of the model before, in the same chat."""
+    """The earlier turns with this state of the model, in the same chat."""
     prompt: str = ""
-    """All that the model was given."""
+    """Everything that the model got."""
     read: int = 0
-    """Tokens of the model's context that prompt and answer take."""
+    """Tokens of the model's context used by prompt and answer."""
     context: int = 0
-    """Tokens that the model reads at once; 0: not known."""
+    """Tokens that the model reads at once; 0: unknown."""
 
     @property
     def over(self) -> bool:
         return self.state in ("done", "failed", "stopped")
 
     def progressed(self, event: AskProgressed) -> bool:
-        """Note how far the answer is; whether it was this side's, and still wanted."""
+        """Record the progress; returns whether it was this side's, and still wanted."""
         if event.stream != self.stream or self.state not in ("asked", "writing"):
             return False
         self.state, self.text, self.tokens = "writing", event.text, event.tokens
@@ -74,14 +74,15 @@ class Try:
 
     draft: Draft
     time: float
-    """Unix time at which it was asked."""
+    """Unix time of the question."""
     sides: tuple[Side, Side]
     truth: str = ""
-    """The right answer, where a task has one and a mark has told it."""
+    """The right answer, if a task has one and it was scored."""
 
     @property
     def in_chat(self) -> bool:
-        """Whether it is a turn of a chat. A task's question is not: its answer is compared with the task's others."""
+        """Whether it is a turn of a chat. A task's question is not, so that its answer compares with the task's
+        others."""
         return not self.draft.task
 
     @property
@@ -90,11 +91,11 @@ class Try:
 
     @property
     def turn(self) -> Side | None:
-        """Whose turn it is."""
+        """The side to ask next."""
         return next((side for side in self.sides if not side.over), None)
 
     def next_request(self) -> Request[Asked | Tried] | None:
-        """What to ask for the side whose turn it is; None when both are done."""
+        """The request for that side; None when both are done."""
         side = self.turn
         if side is None:
             return None
@@ -110,7 +111,7 @@ class Try:
         )
 
     def answered(self, side: Side, reply: Asked | Tried) -> None:
-        """Take the worker's reply to this side's request."""
+        """Handle the worker's reply to this side's request."""
         if side.over:
             return
         if isinstance(reply, Tried):
@@ -121,34 +122,34 @@ class Try:
         side.state = "marking" if self.draft.task else "done"
 
     def stop(self) -> None:
-        """Give up what is not done."""
+        """Cancel the unfinished sides."""
         for side in self.sides:
             if not side.over:
                 side.state = "stopped"
 
 
 def begin(draft: Draft, now: float, chat: Sequence[Try] = ()) -> Try:
-    """A question that was asked now, after the turns of a chat, where it is one of its own. Every client hears of every
-    answer: the numbers by which they are followed are drawn from so many that two clients do not have the same."""
+    """A new question, after the turns of a chat if it is an own one. Every client gets events of every answer, so
+    their numbers are drawn from so many that two clients do not share one."""
     base, last = SystemRandom().sample(range(1, 2**53), 2)
     before = () if draft.task else chat
     return Try(draft, now, (Side("base", base, turns=_said(before, 0)), Side("last", last, turns=_said(before, 1))))
 
 
 def is_full(chat: Sequence[Try]) -> bool:
-    """Whether a chat has as many turns as one may have."""
+    """Whether a chat has reached the maximum of turns."""
     return len(chat) >= MOST_TURNS
 
 
 def _said(chat: Sequence[Try], place: int) -> tuple[Exchange, ...]:
-    """What one side has answered so far; a question that it did not answer is left out."""
+    """One side's answers so far, without questions that it did not answer."""
     sides = [(one.draft.question, one.sides[place]) for one in chat]
     return tuple(Exchange(question=question, answer=side.text) for question, side in sides if side.state == "done")
 
 
 def first_choice(tasks: Iterable[TaskInfo]) -> TaskInfo | None:
-    """What to offer first: of the tasks in training the one that is solved about half of the time, where the two sides
-    are most likely to differ."""
+    """What to offer first: among the tasks in training the one that is solved about half of the time, where both
+    sides are most likely to differ."""
     known = list(tasks)
     training = [task for task in known if task.training] or known
     return min(training, key=lambda task: abs((0.0 if task.solved is None else task.solved) - 0.5), default=None)

@@ -1,4 +1,4 @@
-"""What is said about an answer: where it is, what it was marked, how long it took."""
+"""Texts about an answer: its state, its score, its duration."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ EXAMPLE_QUESTIONS = (
     "Spell this word backward (example: sun -> nus): frog",
     "How many 1 bits are there in the binary representation of the number 11?",
 )
-"""As the tasks word theirs, which is what small models have learned to read: in English in every language."""
+"""In the tasks' own wording, which small models have learned to read: in English in every language."""
 
 
 def progress(side: Side) -> str:
-    """Where an answer is, in a few words; how many tokens in how much time once it is there."""
+    """An answer's state in a few words; once it is complete, tokens and time."""
     match side.state:
         case "waiting":
             return tr("Waiting for the other answer")
@@ -33,7 +33,7 @@ def progress(side: Side) -> str:
         case "stopped":
             return tr("Stopped by you")
         case "failed":
-            # A node that fails at the mark has answered before.
+            # A node that fails to score has answered before.
             words = tr("Could not be scored: {reason}") if side.text else tr("No answer: {reason}")
             return words.format(reason=one_line(side.error))
         case "done":
@@ -41,7 +41,7 @@ def progress(side: Side) -> str:
 
 
 def chat_words(chat: Sequence[Try]) -> str:
-    """How long a chat is, and how much of what the model reads at once it takes."""
+    """The length of a chat, and its share of what the model reads at once."""
     words = tr("This chat: %n question(s). The model reads the earlier ones again each time.", None, len(chat))
     sides = [side for side in chat[-1].sides if side.context] if chat else []
     if not sides:

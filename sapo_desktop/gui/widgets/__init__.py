@@ -1,1 +1,1 @@
-"""The parts that every page is made of: texts, buttons, cards, tables, and what says that there is nothing yet."""
+"""The parts of all pages: texts, buttons, cards, tables, and messages for empty places."""

@@ -1,4 +1,4 @@
-"""Bars of several parts beside each other, and what their colours mean."""
+"""Bars of several adjacent parts, and the meaning of their colours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEIGHT, _SWATCH = 20, 12
 
 
 def show_done(bar: QProgressBar, done: int, total: int) -> None:
-    """How far it is. While none of it is done, or nobody knows of how much, that something happens: never empty."""
+    """The progress. While it is 0 or unknown, an animation: never empty."""
     known = 0 < done <= total
     bar.setRange(0, total if known else 0)
     bar.setValue(done if known else 0)
@@ -25,14 +25,14 @@ def show_done(bar: QProgressBar, done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Stretch:
-    """One part of a bar: its share of the whole width, and a colour of the theme."""
+    """One part of a bar: its share of the width, and a colour of the theme."""
 
     share: float
     colour: str
 
 
 class StackedBar(QWidget):
-    """Parts from left to right, on a track. Its name says all of it in words."""
+    """Parts from left to right, on a track. Its accessible name says everything in words."""
 
     def __init__(self, name: str = "", parts: Sequence[Stretch] = ()) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class StackedBar(QWidget):
         self.show_parts(name, parts)
 
     def show_parts(self, name: str, parts: Sequence[Stretch]) -> None:
-        """Draw these, which `name` says in words."""
+        """Draw these; `name` says the same in words."""
         self._parts = list(parts)
         self.setAccessibleName(name)
         self.update()
@@ -90,7 +90,7 @@ class Swatch(QWidget):
 
 
 def legend(sample: QWidget, text: str) -> QWidget:
-    """What a colour or a line is."""
+    """The meaning of a colour or a line."""
     return holding(row(sample, Label(text, "caption", wrap=False), spacing=0.75))
 
 

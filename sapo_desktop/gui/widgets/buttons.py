@@ -1,4 +1,4 @@
-"""What can be pressed: buttons, a switch, a choice of a few."""
+"""Controls to press: buttons, a switch, a choice of a few."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from sapo_desktop.gui.widgets.layout import Flow
 from sapo_desktop.gui.widgets.text import Label, for_button, restyle, set_tooltip
 
 Kind = Literal["plain", "primary", "quiet", "inline", "danger", "big", "nav", "chip"]
-"""`inline`: a quiet one in a column of words, whose left edge it keeps. `chip`: silo, in its colour while on."""
+"""`inline`: a quiet one in a column of words, aligned with its left edge. `chip`: silo, coloured while on."""
 
 
 class Button(QPushButton):
-    """A button with a text, and with an icon in the colour of its text where one is named."""
+    """A button with a text, and optionally an icon in the colour of its text."""
 
     def __init__(
         self, text: str, on_press: Callable[[], object] | None = None, *, kind: Kind = "plain", icon: str = ""
@@ -54,7 +54,7 @@ class Button(QPushButton):
             self._paint_icon()
 
     def set_calm(self, calm: bool) -> None:
-        """A big button that does not ask to be pressed."""
+        """Make a big button less prominent."""
         value = "true" if calm else "false"
         if self.property("calm") != value:
             self.setProperty("calm", value)
@@ -75,14 +75,14 @@ class Button(QPushButton):
         colour = colours.on_accent if filled else colours.danger if kind == "danger" else colours.text
         if in_silo := kind == "chip" and self.isChecked():
             colour = colours.on_silo
-        # Qt makes a disabled icon of the ordinary one: of a white one, nothing that can be seen.
+        # Qt derives a disabled icon from the normal one: from a white one, an invisible one.
         side = theme.pixels("subtitle") + (6 if kind == "big" else 2)
         self.setIcon(icons.icon(self._icon, side, colour if self.isEnabled() or in_silo else colours.edge))
         self.setIconSize(QSize(side, side))
 
 
 class IconButton(QToolButton):
-    """A button that is only an icon: its name is what a screen reader says and what the tooltip shows."""
+    """A button with only an icon; its name is for screen readers and the tooltip."""
 
     def __init__(
         self, icon: str, name: str, on_press: Callable[[], object] | None = None, *, checkable: bool = False
@@ -116,7 +116,7 @@ class Switch(QCheckBox):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def show_state(self, on: bool) -> None:
-        """Show what holds, without anybody being asked to change it: `clicked` is a person's alone."""
+        """Show the current state without triggering a change: `clicked` comes from a person only."""
         self.setChecked(on)
 
     def sizeHint(self) -> QSize:  # noqa: N802
@@ -162,12 +162,12 @@ class Switch(QCheckBox):
 
 
 def _track() -> QRect:
-    """Of a switch; it grows with the text beside it."""
+    """The size of a switch, which grows with the text next to it."""
     return QRect(0, 0, theme.scaled(36), theme.scaled(20))
 
 
 class Segments(QWidget):
-    """One of a few, side by side, going on in the next line where there is no room. Arrow keys move the choice."""
+    """One of a few, side by side, continued in the next line if there is no room. Arrow keys move the choice."""
 
     chosen = Signal(str)
 
@@ -181,7 +181,7 @@ class Segments(QWidget):
         for value, text in choices:
             button = Button(text, partial(self.chosen.emit, value), kind="quiet")
             button.setCheckable(True)
-            button.setAutoExclusive(True)  # else it is a check box to a screen reader
+            button.setAutoExclusive(True)  # otherwise screen readers call it a check box
             button.setAccessibleName(f"{name}: {text}")
             self._group.addButton(button)
             flow.addWidget(button)
@@ -195,7 +195,7 @@ class Segments(QWidget):
         return next((value for value, button in self.buttons.items() if button.isChecked()), "")
 
     def show_choice(self, value: str) -> None:
-        """Show what holds, without anybody being asked to change it; what is not among them: none."""
+        """Show the current value without triggering a change; none if it is not among them."""
         self._group.setExclusive(value in self.buttons)
         for name, button in self.buttons.items():
             button.setChecked(name == value)
@@ -205,10 +205,10 @@ class Segments(QWidget):
 
 
 class ChoiceCard(QFrame):
-    """One of several, with a sentence: a radio button in a frame that can be pressed as a whole.
+    """One of several, with a sentence: a radio button in a frame that is clickable as a whole.
 
     Signals:
-        chosen: it became the one.
+        chosen: it became the selected one.
     """
 
     chosen = Signal()

@@ -1,7 +1,7 @@
-"""Charts of the rounds, given only what the eye can tell apart, at most four times a second.
+"""Charts of the rounds that draw only what the eye can distinguish, at most four times a second.
 
-`CurveChart` shows what the model can do, or what it solves in training next to its peers, over all history;
-`SmallChart` is one task at a glance.
+`CurveChart` shows what the model can do, or its success in training next to its peers, over the whole history;
+`SmallChart` shows one task at a glance.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ FAINT = 60
 """Alpha of the line of single rounds."""
 _SAMPLE = QSize(28, 14)
 _PADDING = 0.015
-"""Of what is shown, at either side."""
+"""Share of the shown range, on either side."""
 _FOLLOW = 0.05
-"""A view follows the newest round when its right edge is as close to it as this share of its width."""
+"""A view follows the newest round if its right edge is within this share of its width."""
 
 
 class CurveChart(Plot):
-    """Over the rounds either the held-out score with its interval and the base's (`skill`), or the share solved in
+    """Over the rounds, either the held-out score with its interval and the base's (`skill`), or the share solved in
     training, here and by the median peer with its interval.
 
     Signals:
-        row_pointed: which row of the history is under the pointer, or None.
+        row_pointed: the row of the history under the pointer, or None.
     """
 
     row_pointed = Signal(object)
@@ -55,7 +55,7 @@ class CurveChart(Plot):
         self.pointed.connect(self._point_at)
 
     def follow(self) -> None:
-        """The curves have grown: draw them soon, if anybody sees them."""
+        """The curves have grown: draw them soon, if they are visible."""
         self._stale = True
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
@@ -65,7 +65,7 @@ class CurveChart(Plot):
         self._redraw_if_stale()
 
     def show_skill(self, on: bool) -> None:
-        """What the model can do, or else what it solves in training."""
+        """Show what the model can do, or else its success in training."""
         self._skill = on
         self.redraw()
 
@@ -89,12 +89,12 @@ class CurveChart(Plot):
         """Returns the newest round."""
         first = self._curves.first_round
         last = max(first + 10, self._curves.last_round)
-        # Room at the left for the whole mark of the first point, which stands at the model's beginning.
+        # Room at the left for the mark of the first point, which is at the model's beginning.
         self.limits = (first - 0.02 * (last - first), last + 0.02 * (last - first) + 5)
         return last
 
     def _arrange(self) -> None:
-        """Keep everything in sight, or the newest round at the right edge, where that is how it was."""
+        """Keep everything visible, or the newest round at the right edge, if that was so before."""
         low, high = self.shown
         last = self._set_limits()
         if self._all:
@@ -112,7 +112,7 @@ class CurveChart(Plot):
 
     @property
     def row_under_pointer(self) -> int | None:
-        """The row of the round that is pointed at, however many came since."""
+        """The row of the round under the pointer, however many came since."""
         return self._row_at(self.cross)
 
     def _row_at(self, wanted: float | None) -> int | None:
@@ -125,16 +125,16 @@ class CurveChart(Plot):
         self.update()
         self.row_pointed.emit(at)
 
-    # -- what is drawn ---------------------------------------------------------------------------------------
+    # -- drawing ---------------------------------------------------------------------------------------------
 
     def collect(self, low: float, high: float) -> tuple[list[Layer], tuple[float, float]]:
         layers, values = self._scores(low, high) if self._skill else self._training(low, high)
         return layers, height_for(values)
 
     def _training(self, low: float, high: float) -> tuple[list[Layer], Column]:
-        """Layers, and the values that are to be seen."""
+        """Layers, and the values to show."""
         x = self._curves.column("round")
-        # A point for every other pixel: the eye sees no more, and thick smooth lines are what drawing costs.
+        # A point for every other pixel: the eye sees no more, and thick smooth lines are the main cost.
         buckets = max(100, self.width() // 2)
         names = ("alone", "swarm_mine", "swarm_reward", "swarm_low", "swarm_high")
         rounds = self._means("alone").glimpse(low, high, buckets)[0]
@@ -144,7 +144,7 @@ class CurveChart(Plot):
         if played_in_both(self._curves):
             layers.append(Shade(rounds, self._means("silo", 1).glimpse(low, high, buckets)[1] > 0.5, "silo", alpha=30))
         layers.append(Band(rounds, least, most, "chart_swarm", alpha=45))
-        # Where rounds lie closer than pixels their noise is a block of colour that tells nothing.
+        # If rounds are closer than pixels, their noise would be a meaningless block of colour.
         if int(np.searchsorted(x, high) - np.searchsorted(x, low)) <= 2 * buckets:
             each = self._means("each", 1).glimpse(low, high, 2 * buckets)
             layers.append(Line(*each, "chart_me", width=1, alpha=FAINT))
@@ -154,13 +154,13 @@ class CurveChart(Plot):
             Line(rounds, swarm, "chart_swarm", width=2.2, dashed=True),
             Line(rounds, alone, "chart_me"),
             Line(rounds, mine, "chart_me"),
-            # A line of one point is nothing to see, and the first round is what a newcomer waits for.
+            # A line of one point is invisible, and a new user waits for the first round.
             Line(x[-1:], np.where(np.isnan(ends[0]), ends[1], ends[0]), "chart_me", mark="dot"),
         ]
         return layers, np.concatenate(seen)
 
     def _means(self, name: str, window: int = RECENT_ROUNDS) -> Means:
-        """Of the column, smoothed over so many rounds; computed once for each state of the history."""
+        """The column's means over so many rounds; computed once for each state of the history."""
         if self._means_of != self._curves.revision:
             self._means_of = self._curves.revision
             self._kept_means.clear()
@@ -170,8 +170,8 @@ class CurveChart(Plot):
         return self._kept_means[name, window]
 
     def _column(self, name: str) -> Column:
-        """One of the history's; `each`: what is compared with peers, or else all that was solved, and `alone` only
-        the latter."""
+        """A column of the history; `each`: the one compared with peers, else everything solved; `alone`: only the
+        latter."""
         mine, solved = self._curves.column("swarm_mine"), self._curves.column("solved")
         match name:
             case "each":
@@ -181,11 +181,12 @@ class CurveChart(Plot):
         return self._curves.column(name)
 
     def _scores(self, low: float, high: float) -> tuple[list[Layer], Column]:
-        """Layers, and the values that are to be seen."""
+        """Layers, and the values to show."""
         found = self._curves.held_out()
         begin = max(0, int(np.searchsorted(found.rounds, low)) - 1)
         end = int(np.searchsorted(found.rounds, high, side="right")) + 1
-        # A long history has thousands of scores: so many as the eye can tell apart are drawn, the newest among them.
+        # A long history has thousands of scores: only as many as the eye can distinguish are drawn, including the
+        # newest.
         step = -(-(min(end, len(found.rounds)) - begin) // max(100, self.width() // 4)) or 1
         of = slice(min(end, len(found.rounds)) - 1, begin - 1 if begin else None, -step)
         rounds, scores, lows, highs = (
@@ -199,7 +200,7 @@ class CurveChart(Plot):
 
 
 def height_for(values: Column) -> tuple[float, float]:
-    """From where to where the y axis goes, in twentieths: the values with room above and below, a fifth at least."""
+    """The range of the y axis, in twentieths: the values with a margin, at least a fifth."""
     known = values[~np.isnan(values)]
     if not len(known):
         return 0.0, 1.0
@@ -216,7 +217,7 @@ def played_in_both(curves: Curves) -> bool:
 
 
 def words_at(curves: Curves, at: int) -> str:
-    """What the chart shows of one row of the history, in words."""
+    """The chart's content at one row of the history, in words."""
     number, measured = curves.column("round")[at], not np.isnan(curves.column("swarm_mine")[at])
     parts = [tr("Round {round}").format(round=numbers.count(int(number)))]
     if measured and (shares := curves.shares(at)) is not None:
@@ -242,7 +243,7 @@ def words_at(curves: Curves, at: int) -> str:
 
 
 class SmallChart(QWidget):
-    """How much of one task was solved, round by round: a line without axes, 0 below and 1 above."""
+    """The share solved of one task, round by round: a line without axes, 0 below and 1 above."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -278,7 +279,7 @@ class SmallChart(QWidget):
 
 
 class LineSample(QWidget):
-    """A line as it is drawn: colour and dashes both tell. `look`: with a mark on it, thin, or the colour of an area."""
+    """A line as it is drawn: its colour and dashes differ. `look`: with a mark, thin, or the colour of an area."""
 
     def __init__(
         self, colour: str, style: Qt.PenStyle, look: Literal["plain", "diamond", "faint", "area"] = "plain"

@@ -1,4 +1,4 @@
-"""Dialogs: one look, closed by Escape, in the middle of the window."""
+"""Dialogs: one look, closed by Escape, centred on the window."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _WIDEST = 720
 
 
 class Sheet(QDialog):
-    """A dialog with a heading, parts below each other, and buttons at its foot.
+    """A dialog with a heading, parts below each other, and buttons at the bottom.
 
-    It is as high as its parts need, and grows with them; where the screen ends they scroll, and the buttons stay.
+    It is as high as its parts need, and grows with them; at the screen's limit they scroll, and the buttons stay.
     """
 
     def __init__(self, parent: QWidget, title: str, about: str = "") -> None:
@@ -29,7 +29,7 @@ class Sheet(QDialog):
         self.setWindowTitle(title)
         self.setWindowModality(Qt.WindowModality.WindowModal)
         WholeFrames(self)
-        self.finished.connect(self.deleteLater)  # else its parent would keep it, and every one after it
+        self.finished.connect(self.deleteLater)  # otherwise its parent would keep every dialog
         whole = self._whole = QVBoxLayout(self)
         whole.setContentsMargins(grid(3), grid(2.5), grid(3), grid(2.5))
         whole.setSpacing(grid(1.5))
@@ -37,7 +37,7 @@ class Sheet(QDialog):
         self._inner = QWidget()
         self._inner.setProperty("role", "page")
         self._box = QVBoxLayout(self._inner)
-        # Room for the frame of what has the focus, which would be cut off at the edge.
+        # Room for the focus frame, which would be cut off at the edge.
         self._box.setContentsMargins(2, 2, 2, 2)
         self._box.setSpacing(grid(1.5))
         self._scroll = scrolling(self._inner)
@@ -57,7 +57,7 @@ class Sheet(QDialog):
                 self._box.addWidget(part)
 
     def add_buttons(self, *buttons: Button, default: Button | None = None) -> None:
-        """At the foot. Enter presses `default`, else the last one."""
+        """At the bottom. Enter presses `default`, else the last one."""
         self._foot.addLayout(row(1, *buttons))
         (default or buttons[-1]).setDefault(True)
 
@@ -71,7 +71,7 @@ class Sheet(QDialog):
         return False
 
     def _fit(self) -> None:
-        """Be as high as the parts need, never lower than before: nothing jumps away from under the pointer."""
+        """As high as the parts need, never lower than before, so that nothing moves away from the pointer."""
         self.ensurePolished()
         margins = self._whole.contentsMargins()
         width = self.width() - margins.left() - margins.right()
@@ -80,7 +80,7 @@ class Sheet(QDialog):
         rest = self._whole.totalHeightForWidth(self.width()) - self._scroll.sizeHint().height()
         most = round(_OF_SCREEN * self.screen().availableGeometry().height())
         height = min(most, rest + parts + 2)
-        # The bar of a moment ago narrows the words, which then need the bar.
+        # The old scroll bar narrows the words, which then need the scroll bar.
         policy = Qt.ScrollBarPolicy
         scrolls = rest + parts + 2 > most
         self._scroll.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if scrolls else policy.ScrollBarAlwaysOff)
@@ -89,12 +89,12 @@ class Sheet(QDialog):
 
 
 def confirm(parent: QWidget, title: str, about: str, action: str, *, kind: Kind = "primary") -> bool:
-    """Ask before something that cannot be undone. The way back is the default."""
+    """Ask before an action that cannot be undone. Cancelling is the default."""
     sheet = Sheet(parent, title, about)
     back = Button(tr("Cancel"), sheet.reject)
     sheet.add_buttons(back, Button(action, sheet.accept, kind=kind), default=back)
     back.setFocus()
     agreed: list[bool] = []
     sheet.accepted.connect(lambda: agreed.append(True))
-    sheet.exec()  # says no where the sheet was deleted before the loop came to its end, as on a busy computer
+    sheet.exec()  # returns no if the dialog was deleted before the loop ended, as on a busy computer
     return bool(agreed)

@@ -1,6 +1,6 @@
-"""What is typed or chosen: lines, numbers, a choice from a list, a text of several lines.
+"""Input fields: lines, numbers, a choice from a list, a text of several lines.
 
-The wheel scrolls the page and never changes a value that happens to lie under the pointer.
+The wheel scrolls the page and never changes a value under the pointer.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.widgets.timers import timer
 
 _LINES = 3
-"""Of a text that is written."""
+"""Of a multi-line text."""
 
 
 class Line(QLineEdit):
-    """One line of text. `taken`: the user is done with it, by Enter, by leaving it, or by a pause."""
+    """One line of text. `taken`: the input is finished, by Enter, by leaving the field, or by a pause."""
 
     taken = Signal(str)
     PAUSE_MS = 1200
-    """Without a key; shorter, and half an address would be tried."""
+    """Pause without a key; a shorter one would try half an address."""
 
     def __init__(self, name: str, text: str = "", hint: str = "") -> None:
         super().__init__(text)
@@ -36,7 +36,7 @@ class Line(QLineEdit):
         self.editingFinished.connect(self._take)
 
     def show_text(self, text: str) -> None:
-        """Show what holds; while the user is in the field, it is shown when he leaves it."""
+        """Show the current value; while the field has the focus, wait until it is left."""
         self._known = text
         if not self.hasFocus() and self.text() != text:
             self.setText(text)
@@ -76,7 +76,7 @@ class SearchLine(QLineEdit):
 
 
 class Choice(QComboBox):
-    """One of many. `chosen`: the value that the user took."""
+    """One of many. `chosen`: the value that the user chose."""
 
     chosen = Signal(str)
 
@@ -91,7 +91,7 @@ class Choice(QComboBox):
         self.activated.connect(lambda at: self.chosen.emit(self.itemData(at)))
 
     def set_choices(self, choices: Sequence[tuple[str, str]], current: str = "") -> None:
-        """Other choices; what was chosen stays where it is among them and `current` is not."""
+        """Replace the choices; the selection stays if it is among them and `current` is not."""
         wanted = current or self.current
         self.clear()
         for value, text in choices:
@@ -103,7 +103,7 @@ class Choice(QComboBox):
         return str(self.currentData() or "")
 
     def show_choice(self, value: str) -> None:
-        """Show what holds, without anybody being asked to change it."""
+        """Show the current value without triggering a change."""
         at = self.findData(value)
         if at >= 0 and at != self.currentIndex():
             self.setCurrentIndex(at)
@@ -113,8 +113,8 @@ class Choice(QComboBox):
 
 
 class Number(QDoubleSpinBox):
-    """A whole number, or one with at most three digits after the point, of which it shows those that say something.
-    `taken`: by an arrow, by Enter, or by leaving it."""
+    """A whole number, or one with up to three digits after the point, without trailing zeros. `taken`: by an arrow,
+    by Enter, or by leaving the field."""
 
     taken = Signal(str)
 
@@ -132,7 +132,7 @@ class Number(QDoubleSpinBox):
         self.valueChanged.connect(lambda value: self.taken.emit(f"{value:.0f}" if whole else f"{value:g}"))
 
     def show_number(self, value: float) -> None:
-        """Show what holds, unless the user is writing just now."""
+        """Show the current value, unless the user is typing."""
         is_written = self.hasFocus() and self.lineEdit().isModified()
         if abs(value - self.value()) >= 0.0005 and not is_written:
             with QSignalBlocker(self):
@@ -148,7 +148,7 @@ class Number(QDoubleSpinBox):
 
 
 class Writing(QPlainTextEdit):
-    """A text of several lines. Tab goes on; Ctrl-Enter is `sent`."""
+    """A text of several lines. Tab leaves it; Ctrl-Enter is `sent`."""
 
     sent = Signal()
 

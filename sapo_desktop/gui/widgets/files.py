@@ -1,4 +1,4 @@
-"""Which file or folder: the desktop's own dialogs, asked for in one place."""
+"""Dialogs for files and folders: the desktop's own, called from one place."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 _last_folder = ""
-"""Where the user was last: the next dialog begins there."""
+"""The user's last folder, in which the next dialog opens."""
 
 
 def ask_save_path(parent: QWidget, title: str, suggestion: str, kinds: str = "") -> str:
-    """Where to write; the user was asked where a file is there already.
+    """Where to write; the dialog asks before replacing a file.
 
     Args:
         suggestion: a file name, or a whole path.
         kinds: as in `Text (*.txt);;All files (*)`.
 
     Returns:
-        The full path, "" where the user went back.
+        The full path, "" if the user cancelled.
     """
-    beside_the_last = str(Path(_folder()) / suggestion)  # a whole path stays what it is
+    beside_the_last = str(Path(_folder()) / suggestion)  # a whole path does not change
     chosen, _ = QFileDialog.getSaveFileName(parent, title, beside_the_last, kinds, options=_options())
     return _remembered(chosen)
 
 
 def ask_open_path(parent: QWidget, title: str, kinds: str = "") -> str:
-    """A file that is there; "" where the user went back."""
+    """An existing file; "" if the user cancelled."""
     chosen, _ = QFileDialog.getOpenFileName(parent, title, _folder(), kinds, options=_options())
     return _remembered(chosen)
 
 
 def ask_folder(parent: QWidget, title: str) -> str:
-    """A folder that is there; "" where the user went back."""
+    """An existing folder; "" if the user cancelled."""
     options = _options() | QFileDialog.Option.ShowDirsOnly
     return _remembered(QFileDialog.getExistingDirectory(parent, title, _folder(), options))
 
 
 def _options() -> QFileDialog.Option:
-    # Without a desktop there is no dialog of its own, and a test must be able to reach into it.
+    # Without a desktop there is no native dialog, and a test must be able to control it.
     bare = QGuiApplication.platformName() in ("offscreen", "minimal")
     return QFileDialog.Option.DontUseNativeDialog if bare else QFileDialog.Option(0)
 

@@ -1,4 +1,4 @@
-"""A stranger's text that is shown only when one asks for it."""
+"""A stranger's text that is shown on request only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sapo_desktop.gui.widgets.text import Reading
 
 
 class Folded(QWidget):
-    """A button that unfolds the text below it; with `fold` False the text is there at once, without a button."""
+    """A button that unfolds the text below it; with `fold` False the text is visible at once, without a button."""
 
     def __init__(self, name: str, *, lines: int = 6) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class Folded(QWidget):
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(grid(1))
         self.head = row(self.button, 1)
-        """What stands beside the button."""
+        """The place next to the button."""
         box.addLayout(self.head)
         box.setAlignment(self.head, Qt.AlignmentFlag.AlignTop)
         box.addWidget(self.reading, 1)
@@ -34,7 +34,7 @@ class Folded(QWidget):
         theme.looks().changed.connect(self._fit)
 
     def set_text(self, text: str, show: str, hide: str, *, fold: bool = True) -> None:
-        """Another text, folded again. `show` and `hide`: what the button says."""
+        """Another text, folded again. `show` and `hide`: the button's labels."""
         self._text, self._show, self._hide = text, show, hide
         self.button.setChecked(not fold)
         self.button.setVisible(fold)
@@ -52,6 +52,6 @@ class Folded(QWidget):
         is_open = self.button.isChecked()
         self.button.set_text(self._hide if is_open else self._show)
         self.button.set_icon("chevron-down" if is_open else "chevron-right")
-        # A text that is not shown is not laid out either: it may be long.
+        # A hidden text is not laid out either, because it may be long.
         self.reading.set_text(self._text if is_open else "")
         self.reading.setVisible(is_open)

@@ -1,4 +1,4 @@
-"""Parts of dialogs in which something is typed."""
+"""Parts of dialogs with input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sapo_desktop.gui.words.language import tr
 
 
 def labelled(name: str, field: QWidget, about: str = "") -> QVBoxLayout:
-    """A field with its name above it, and what it means below."""
+    """A field with its name above it, and an explanation below."""
     label = Label(name, "strong")
     label.setBuddy(field)
     field.setAccessibleName(name)
@@ -25,7 +25,7 @@ def labelled(name: str, field: QWidget, about: str = "") -> QVBoxLayout:
 
 
 def line(placeholder: str = "", *, secret: bool = False, longest: int = 4000) -> QLineEdit:
-    """A field of one line; what is typed into a `secret` one is not shown."""
+    """A field of one line; with `secret`, the input is hidden."""
     made = QLineEdit()
     made.setPlaceholderText(placeholder)
     made.setMaxLength(longest)
@@ -35,7 +35,7 @@ def line(placeholder: str = "", *, secret: bool = False, longest: int = 4000) ->
 
 
 def copy_text(bridge: Bridge, text: str) -> None:
-    """Put a text into the clipboard, and say so."""
+    """Copy a text to the clipboard, and confirm it."""
     QGuiApplication.clipboard().setText(text)
     bridge.said.emit(tr("Copied."))
 
@@ -51,7 +51,7 @@ class Copied(QWidget):
         self.setLayout(column(Label(name, "caption"), line, spacing=0))
 
     def show_text(self, text: str) -> None:
-        """Another text; without any there is nothing to copy."""
+        """Another text; an empty one cannot be copied."""
         if text != self._text.text():
             self._text.set_text(text)
         self.setVisible(bool(text))

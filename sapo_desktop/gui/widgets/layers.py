@@ -1,4 +1,4 @@
-"""What a plot shows within its axes: lines, bands and a level, each painted by itself from columns of numbers."""
+"""The content of a plot within its axes: lines, bands and a level, each drawn from columns of numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sapo_desktop.gui.look import theme
 from sapo_desktop.view.curves import Column
 
 _ON, _PERIOD = 4, 6
-"""A dashed line joins so many of so many points: Qt's own dashes cost ten times the line."""
+"""Pattern of a dashed line, in points: Qt's own dashes cost ten times as much as the line."""
 _DIAMOND = ((0.0, -5.0), (4.0, 0.0), (0.0, 5.0), (-4.0, 0.0))
 _DOT = 4.0
 _MARKS_APART = 10.0
@@ -31,13 +31,13 @@ class Scale:
     y: tuple[float, float]
 
     def points(self, x: Column, y: Column) -> list[QPointF]:
-        """Where the values lie; NaN stays NaN."""
+        """The pixels of the values; NaN stays NaN."""
         across = self.frame.left() + (x - self.x[0]) * (self.frame.width() / (self.x[1] - self.x[0]))
         up = self.frame.bottom() - (y - self.y[0]) * (self.frame.height() / (self.y[1] - self.y[0]))
         return list(map(QPointF, across.tolist(), up.tolist()))
 
     def point(self, x: float, y: float) -> QPointF:
-        """Where one value lies."""
+        """The pixel of one value."""
         return self.points(np.array([x]), np.array([y]))[0]
 
     def value_at(self, across: float) -> float:
@@ -46,17 +46,17 @@ class Scale:
 
 
 class Layer(Protocol):
-    """One thing to be seen."""
+    """One thing to draw."""
 
     def paint(self, painter: QPainter, scale: Scale, *, smooth: bool) -> None:
-        """`smooth`: with soft edges, which cost more than all else."""
+        """`smooth`: with antialiasing, which costs more than everything else."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """Points in the order of their `x`, joined where both are known.
+    """Points in the order of their `x`, joined if both are known.
 
-    `colour`: of the theme, `alpha`: 0 to 255. A line with marks has no NaN.
+    `colour`: of the theme; `alpha`: 0 to 255. A line with marks has no NaN.
     """
 
     x: Column
@@ -73,7 +73,7 @@ class Line:
         colour = _coloured(self.colour, self.alpha)
         points = scale.points(self.x, self.y)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, smooth and self.width > 1)
-        # Thicker beside larger text.
+        # Thicker next to larger text.
         painter.setPen(QPen(colour, self.width * theme.looks().text_percent / 100 if self.width > 1 else self.width))
         for begin, end in _stretches(self._joined()):
             painter.drawPolyline(QPolygonF(points[begin : end + 1]))
@@ -90,7 +90,7 @@ class Line:
     def _paint_marks(self, painter: QPainter, points: Sequence[QPointF], colour: QColor) -> None:
         painter.setPen(QPen(QColor(theme.current().surface), 1))
         painter.setBrush(colour)
-        # Marks that touch hide the line and cost more than it: then only the newest has one.
+        # Marks that touch hide the line and cost more than it; then only the newest has one.
         apart = (points[-1].x() - points[0].x()) / len(points) >= _MARKS_APART
         for point in points if apart else points[-1:]:
             if self.mark == "dot":
@@ -102,7 +102,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Band:
-    """The area between two lines, where both are known."""
+    """The area between two lines, if both are known."""
 
     x: Column
     low: Column
@@ -114,7 +114,7 @@ class Band:
         if not len(self.x):
             return
         there, back = scale.points(self.x, self.low), scale.points(self.x, self.high)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)  # the edge of a wash is hardly seen
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)  # the edge of a wash is hardly visible
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(_coloured(self.colour, self.alpha))
         for begin, end in _stretches(~(np.isnan(self.low) | np.isnan(self.high))):
@@ -124,7 +124,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Shade:
-    """The whole height, wherever `holds`."""
+    """The whole height, wherever `holds` is True."""
 
     x: Column
     holds: npt.NDArray[np.bool_]
@@ -160,6 +160,6 @@ def _coloured(name: str, alpha: int = 255) -> QColor:
 
 
 def _stretches(holds: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """From where to where (exclusive) it holds without a gap."""
+    """The ranges (end exclusive) in which it is True without a gap."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], holds, [False]]).astype(np.int8)))
     return [(begin, end) for begin, end in edges.reshape(-1, 2).tolist()]

@@ -1,4 +1,4 @@
-"""How a page is laid out: a scrolling column of cards on one grid, no wider than can be read."""
+"""The layout of a page: a scrolling column of cards on one grid, no wider than comfortable to read."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from sapo_desktop.gui.look.theme import grid, looks, scaled
 from sapo_desktop.gui.widgets.text import Label, Role
 
 WIDEST = 1180
-"""Pixels of a page's column at 100%; beyond it lines would be too long to read."""
+"""Pixels of a page's column at 100%; longer lines are hard to read."""
 WIDE = 1600
-"""The same of a page that is looked at more than read: charts and tables."""
+"""The same for a page with more to see than to read: charts and tables."""
 
 
 Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int]
-"""What a box holds: a whole number is a stretch, a pair a part with its share of what room is left."""
+"""Content of a box: a whole number is a stretch, a pair a part with its share of the remaining room."""
 Some = TypeVar("Some", bound=QWidget)
 Box = TypeVar("Box", QVBoxLayout, QHBoxLayout)
 
@@ -55,7 +55,7 @@ def holding(layout: QLayout) -> QWidget:
 
 
 def keeping_place(widget: Some) -> Some:
-    """The same, which keeps its place while it is hidden: nothing moves when it comes."""
+    """As `holding`, but keeps its place while hidden: nothing moves when it appears."""
     keep = widget.sizePolicy()
     keep.setRetainSizeWhenHidden(True)
     widget.setSizePolicy(keep)
@@ -63,7 +63,7 @@ def keeping_place(widget: Some) -> Some:
 
 
 def scrolling(widget: QWidget) -> QScrollArea:
-    """The same, which scrolls where it has too little height. Tab does not stop at the area itself."""
+    """As `holding`, but scrolls if it has too little height. The area itself is no Tab stop."""
     area = QScrollArea()
     _scroll(area, widget)
     return area
@@ -78,7 +78,7 @@ def rule() -> QFrame:
 
 
 class Card(QFrame):
-    """A framed part of a page, with a title where it needs one."""
+    """A framed part of a page, with an optional title."""
 
     def __init__(self, title: str = "", about: str = "", *, role: Literal["card", "well"] = "card") -> None:
         super().__init__()
@@ -103,10 +103,10 @@ class Card(QFrame):
 
 
 class PageColumn(QScrollArea):
-    """The scrolling column of a page. What is added comes below what is there."""
+    """The scrolling column of a page. New parts are added at the bottom."""
 
     widest = WIDEST
-    """WIDE where there is little to read."""
+    """WIDE for pages with little text."""
 
     def __init__(self, title: str, about: str = "") -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class PageColumn(QScrollArea):
         self.corner.setSpacing(grid(1))
         self.heading = Label(title, "title", wrap=False)
         self.about = Label(about, "muted")
-        # Added without a title, too: a layout within one that nobody owns ends the program when both are collected.
+        # Added without a title, too: a nested layout without an owner crashes the program when both are collected.
         self._head = row(self.heading, 1, self.corner)
         self.box.addLayout(self._head)
         self.heading.setVisible(bool(title))
@@ -141,13 +141,13 @@ class PageColumn(QScrollArea):
         _add(self.box, parts)
 
     def fill(self) -> None:
-        """Parts that were added with a share take what height is left."""
+        """Parts added with a share fill the remaining height."""
         for at, share in enumerate((1, 0)):
             self._below.setStretch(at, share)
 
     def focusNextPrevChild(self, following: bool) -> bool:  # noqa: N802
-        """What was pressed and is gone or greyed by that leaves the focus to its nearest neighbour, which is in sight:
-        the next in the order of Tab may be at the other end of the page, which would scroll there."""
+        """A pressed control that vanishes or is disabled passes the focus to its nearest visible neighbour. The next
+        one in Tab order may be at the other end of the page, which would scroll there."""
         gone = QApplication.focusWidget()
         if gone is None or (gone.isVisible() and gone.isEnabled()):
             return super().focusNextPrevChild(following)
@@ -161,7 +161,7 @@ class PageColumn(QScrollArea):
         return super().focusNextPrevChild(following)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """What stands at the right of the heading comes below it where there is no room."""
+        """The part at the right of the heading moves below it if there is no room."""
         wanted = self.heading.sizeHint().width() + self.corner.sizeHint().width() + grid(7)
         wide = wanted <= event.size().width()
         self._head.setDirection(QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom)
@@ -172,8 +172,8 @@ class PageColumn(QScrollArea):
 
 
 class Columns(QWidget):
-    """Cards side by side where there is room for `narrowest` pixels each (more with larger text), else below each
-    other. `shares`: of the width, where all stand beside each other."""
+    """Cards side by side if there is room for `narrowest` pixels each (more with larger text), else below each
+    other. `shares`: of the width when all are side by side."""
 
     def __init__(self, *cards: QWidget, narrowest: int = 340, most: int = 3, shares: Sequence[int] = (1,) * 6) -> None:
         super().__init__()
@@ -195,14 +195,14 @@ class Columns(QWidget):
         super().resizeEvent(event)
 
     def _room(self, width: int) -> int:
-        """Cards to a row: as many as fit, and the rows as even as they can be."""
+        """Cards per row: as many as fit, in rows that are as even as possible."""
         shown = max(1, sum(not _taken_out(card) for card in self._cards))
         narrowest = round(self._narrowest * max(1.0, looks().text_percent / 100))
         fit = max(1, min(self._most, shown, (width + grid(2)) // narrowest))
         return -(-shown // -(-shown // fit))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        # Without this the row of cards would keep the page as wide as it once was.
+        # Otherwise the row of cards would keep the page at its former width.
         return QSize(0, super().minimumSizeHint().height())
 
     def _place(self, across: int) -> None:
@@ -221,7 +221,7 @@ def _taken_out(card: QWidget) -> bool:
 
 
 class Flow(QLayout):
-    """Small parts beside each other, going on in the next line: chips, buttons."""
+    """Small parts side by side, continued in the next line: chips, buttons."""
 
     def __init__(self, *parts: QWidget, spacing: int = 8, centred: bool = False) -> None:
         super().__init__()
@@ -299,7 +299,7 @@ class Flow(QLayout):
 
 
 def _at_most(item: QLayoutItem, width: int) -> QSize:
-    """The size of a part in a line of that width; a text too long for it wraps."""
+    """The size of a part in a line of that width; a text that is too long wraps."""
     size = item.sizeHint()
     if size.width() <= width:
         return size
@@ -307,10 +307,10 @@ def _at_most(item: QLayoutItem, width: int) -> QSize:
 
 
 class Figure(QWidget):
-    """A number with what it is below it."""
+    """A number with its meaning below it."""
 
     def __init__(self, name: str, value: str = "–", about: str = "", *, role: Role = "title", lines: int = 0) -> None:
-        """`lines`: how many of `about` keep their place."""
+        """`lines`: how many lines of `about` keep their place."""
         super().__init__()
         self._name = name
         self._value = Label(value, role, wrap=False)

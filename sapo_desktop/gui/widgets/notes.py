@@ -1,4 +1,4 @@
-"""What a page says about itself: nothing yet, loading, trouble; and short words that go away by themselves."""
+"""Messages of a page about itself: empty, loading, trouble; and short messages that disappear by themselves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ICONS = {"plain": "info", "accent": "check", "warning": "warning", "danger": "w
 
 
 class Picture(QLabel):
-    """An icon that is only looked at, in a colour of the theme."""
+    """A decorative icon, in a colour of the theme."""
 
     def __init__(self, name: str, size: int = 20, colour: str = "muted") -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Picture(QLabel):
 
 
 class Empty(QWidget):
-    """There is nothing here yet: why, and what brings something."""
+    """There is nothing here yet: why, and how to change that."""
 
     def __init__(
         self, icon: str, title: str, about: str, action: str = "", on_press: Callable[[], object] | None = None
@@ -67,7 +67,7 @@ class Empty(QWidget):
 
 
 class Filled(QStackedWidget):
-    """A part of a page, or why there is nothing in it yet."""
+    """A part of a page, or why it is still empty."""
 
     def __init__(self, empty: Empty, part: QWidget) -> None:
         super().__init__()
@@ -75,12 +75,12 @@ class Filled(QStackedWidget):
         self.addWidget(part)
 
     def fill(self, filled: bool) -> None:
-        """Show the part where it is `filled`."""
+        """Show the part if it is `filled`."""
         self.setCurrentIndex(int(filled))
 
 
 class Banner(QFrame):
-    """A sentence that stays as long as it is true, with at most one thing to do about it."""
+    """A sentence that stays as long as it is true, with at most one action."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Banner(QFrame):
 
     @property
     def text(self) -> str:
-        """What it says now."""
+        """The current text."""
         return self._text.text()
 
     def say(self, text: str, tone: BannerTone | None = None) -> None:
@@ -121,7 +121,7 @@ class Banner(QFrame):
 
 
 class Toast(QFrame):
-    """A short word at the bottom of the window, gone after a while; it takes no focus."""
+    """A short message at the bottom of the window, gone after a while; it takes no focus."""
 
     SECONDS = 6.0
 

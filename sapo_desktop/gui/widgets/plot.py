@@ -1,7 +1,6 @@
-"""A plot over the rounds: axes with numbers, a grid, and what is seen of it chosen by mouse and keys.
+"""A plot over the rounds: axes with numbers, a grid, and a range chosen by mouse and keys.
 
-Painted by hand, all at once: a library of plots took memory and time of each frame that the few lines of ours do not
-need.
+Drawn by our own code: a plotting library took memory and time per frame that our few lines do not need.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
 
 SETTLE_MS = 150
-"""So long after the last move edges are drawn soft again."""
+"""Time after the last move until edges are drawn with antialiasing again."""
 LEAST_ROUNDS = 5.0
 _LINES_APART = 2.5
-"""Numbers of the y axis, in lines of their text."""
+"""Distance of the numbers of the y axis, in lines of text."""
 _NOTCH = 0.75
-"""What is left of the width after one notch of the wheel; 120 of Qt's units are one."""
+"""The remaining share of the width after one notch of the wheel (120 of Qt's units)."""
 
 
 class Number(NamedTuple):
-    """One number of an axis: where it stands, and the line that leads to it."""
+    """One number of an axis: its place, and the line to it."""
 
     text: str
     place: QRectF
@@ -51,7 +50,7 @@ class Plot(QWidget):
     shows everything.
 
     Signals:
-        moved: the user chose what is seen.
+        moved: the user chose the visible range.
         pointed: the round under the pointer (float), or None.
     """
 
@@ -68,35 +67,35 @@ class Plot(QWidget):
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # nothing behind it is painted first
         self.shown = (0.0, 10.0)
-        """The lowest and highest round in sight."""
+        """The lowest and highest visible round."""
         self.limits = (0.0, 10.0)
-        """Beyond which nothing can be shown."""
+        """Nothing beyond these can be shown."""
         self.cross: float | None = None
-        """The round that is marked by an upright line."""
+        """The round marked by a vertical line."""
         self._height = (0.0, 1.0)
         self._grabbed: float | None = None
         self._layers: Sequence[Layer] | None = None
         self._settle = timer(self, SETTLE_MS, self.update, once=True)
         theme.looks().changed.connect(self.update)
 
-    # -- for whoever says what is drawn ----------------------------------------------------------------------
+    # -- for subclasses --------------------------------------------------------------------------------------
 
     @abstractmethod
     def collect(self, low: float, high: float) -> tuple[list[Layer], tuple[float, float]]:
-        """What is drawn between two rounds, the hindmost first, and from where to where the y axis goes."""
+        """What is drawn between two rounds, back to front, and the range of the y axis."""
 
     @abstractmethod
     def show_all(self) -> None:
         """From the first round to the newest."""
 
     def layers(self) -> Sequence[Layer]:
-        """What is drawn."""
+        """The current drawing."""
         if self._layers is None:
             self._layers, self._height = self.collect(*self.shown)
         return self._layers
 
     def redraw(self) -> None:
-        """What is drawn is another than it was."""
+        """The content changed."""
         self._layers = None
         self.update()
 
@@ -117,7 +116,7 @@ class Plot(QWidget):
         self.moved.emit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
-        """The wheel alone is the page's, which scrolls."""
+        """The wheel alone scrolls the page."""
         if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             event.ignore()
             return
@@ -154,7 +153,7 @@ class Plot(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         scale = self.scale()
-        if self._grabbed is not None:  # what was grabbed stays below the pointer
+        if self._grabbed is not None:  # the grabbed point stays below the pointer
             by = self._grabbed - scale.value_at(event.position().x())
             self.go(self.shown[0] + by, self.shown[1] + by)
         inside = scale.frame.contains(event.position())
@@ -167,8 +166,8 @@ class Plot(QWidget):
     # -- painting --------------------------------------------------------------------------------------------
 
     def scale(self) -> Scale:
-        """Of what is shown now."""
-        self.layers()  # they say how high it goes
+        """Of the current range."""
+        self.layers()  # they decide the height
         metrics = QFontMetrics(theme.font("caption"))
         left = max(44, metrics.horizontalAdvance("100% ") + 12, metrics.horizontalAdvance(self._across) + 12)
         frame = QRectF(self.rect()).adjusted(
@@ -191,7 +190,7 @@ class Plot(QWidget):
             painter.setPen(QPen(QColor(colours.edge), 1))
             painter.drawLine(QPointF(at, scale.frame.top()), QPointF(at, scale.frame.bottom()))
         for layer in self.layers():
-            # Soft edges cost half a frame: there are none while somebody drags or zooms.
+            # Antialiasing costs half a frame, so it is off while somebody drags or zooms.
             layer.paint(painter, scale, smooth=not self._settle.isActive())
         painter.restore()
         if self.hasFocus():
@@ -215,7 +214,7 @@ class Plot(QWidget):
         painter.drawText(QPointF(0, frame.bottom() + high / 2 + 1 + painter.fontMetrics().ascent()), self._across)
 
     def numbers(self, scale: Scale) -> list[Number]:
-        """What stands at the axes."""
+        """The numbers at the axes."""
         frame, metrics = scale.frame, QFontMetrics(theme.font("caption"))
         high = metrics.height()
         found = []
@@ -235,8 +234,8 @@ class Plot(QWidget):
 
 
 def ticks(low: float, high: float, apart: float) -> list[float]:
-    """Round numbers from `low` to `high`, at least so far apart: multiples of 1, 2 or 5 times a power of ten."""
+    """Round numbers from `low` to `high` with a minimum distance: multiples of 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(apart))
     step = next(times * power for times in (1, 2, 5, 10) if times * power >= apart * (1 - 1e-9))
-    # A hair of room: 0.1 + 0.2 is more than 0.3.
+    # A small tolerance: 0.1 + 0.2 is more than 0.3.
     return [number * step for number in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]

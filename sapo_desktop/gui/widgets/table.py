@@ -29,33 +29,33 @@ Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 _NUMBER = re.compile(r"[+-]?\d[\d.,]*( ?[%\w]{1,3})?")
 _LEAST_LETTERS = 7
-"""Of a column that takes what is left, in widths of an M."""
+"""Minimum of a column that takes the remaining room, in widths of an M."""
 _SQUEEZED_LETTERS = 5
-"""The same of one that gives way: a word of it can be read yet."""
+"""The same for a column that shrinks: one word is still readable."""
 _LOOKED_AT = 40
-"""Rows that say how wide a column has to be."""
+"""Rows used to find a column's width."""
 _AIR = 72
-"""Pixels that a column has more than it needs, where there is room for it."""
+"""Extra pixels of a column, if there is room."""
 _HEAD_ROOM = 40
-"""Pixels beside a heading's text: its padding, and the arrow of the order."""
+"""Pixels of a heading besides its text: padding, and the sort arrow."""
 
 
 @dataclass(frozen=True)
 class Heading:
-    """One column: its name, what it shows of a row, and by what it is sorted (by the shown text without one)."""
+    """One column: its name, its text for a row, and its sort key (the text by default)."""
 
     name: str
     shown: Callable[[Any], str]
     order: Callable[[Any], Any] | None = None
     right: bool = False
-    """Numbers stand at the right."""
+    """Numbers are aligned right."""
     about: str = ""
     stretch: bool = False
     icon: Callable[[Any], tuple[str, str] | None] | None = None
-    """Before the text: an icon's name, and the name of its colour in the theme. The text says the same."""
+    """Before the text: an icon's name, and its colour's name in the theme. The text says the same."""
     spare: int = 0
-    """Above 0: left out where the table would have to scroll sideways, the highest first. The whole row is in what a
-    selection shows, or on the clipboard."""
+    """Above 0: left out if the table would have to scroll sideways, the highest first. The selection and the
+    clipboard have the whole row."""
 
 
 def number(
@@ -66,7 +66,7 @@ def number(
     *,
     spare: int = 0,
 ) -> Heading:
-    """A column of numbers: shown by `words`, sorted by themselves, at the right."""
+    """A column of numbers: shown by `words`, sorted by value, aligned right."""
     return Heading(name, lambda row: words(value(row)), value, right=True, about=about, spare=spare)
 
 
@@ -84,7 +84,7 @@ class Rows(QAbstractTableModel):
         self.rows: list[Any] = []
 
     def set_rows(self, rows: Sequence[Any]) -> None:
-        """Other rows. Those that are more or fewer are added or taken at the end, so that a selection stays."""
+        """Replace the rows. Additions and removals happen at the end, so that a selection stays."""
         old, new = len(self.rows), len(rows)
         if new > old:
             self.beginInsertRows(QModelIndex(), old, new - 1)
@@ -139,13 +139,13 @@ class Rows(QAbstractTableModel):
 
 
 class _Sorted(QSortFilterProxyModel):
-    """By what a column is sorted by; what has no value comes last."""
+    """The sort key of a column; missing values come last."""
 
     def lessThan(self, left: Index, right: Index) -> bool:  # noqa: N802
         one, other = left.data(Qt.ItemDataRole.UserRole), right.data(Qt.ItemDataRole.UserRole)
         none, other_none = one is None or one != one, other is None or other != other
         if none or other_none:
-            # Turned round, the order would begin with what has no value.
+            # In reverse, missing values would come first.
             downwards = self.sortOrder() is Qt.SortOrder.DescendingOrder
             return (none, other_none) == ((True, False) if downwards else (False, True))
         return bool(one < other)
@@ -155,11 +155,10 @@ class Table(QTableView):
     """A table of records.
 
     Args:
-        same: what tells two records of one thing from those of two, so that a selection stays with its thing when
-            rows come, go and change.
+        same: identifies a record's thing, so that a selection stays with it when rows are added, removed or changed.
 
     Signals:
-        picked: the row that was chosen, by a click or the Enter key.
+        picked: the row chosen by a click or the Enter key.
         pointed: other rows are selected.
     """
 
@@ -178,9 +177,9 @@ class Table(QTableView):
         self._same = same
         self._fitted = self._fitting = False
         self._drawn: dict[int, int] = {}
-        """Columns that somebody drew to a width of their own, and that width in pixels."""
+        """Columns that the user resized, and their widths in pixels."""
         self._hints: dict[int, int] = {}
-        """What the rows of a column need, in pixels: asked once for these rows, for Qt goes through them."""
+        """Pixels that the rows of a column need: computed once for these rows, because Qt iterates over them."""
         self.setAccessibleName(name)
         self._rows = Rows(headings)
         self._sorted = _Sorted(self)
@@ -203,7 +202,7 @@ class Table(QTableView):
         header.setStretchLastSection(not any(heading.stretch for heading in headings))
         for at, heading in enumerate(headings):
             if heading.stretch:
-                header.setSectionResizeMode(at, QHeaderView.ResizeMode.Fixed)  # by hand; `_fit_stretched` sets it
+                header.setSectionResizeMode(at, QHeaderView.ResizeMode.Fixed)  # manual; `_fit_stretched` sets it
         self._rows_shown = rows_shown
         self._fit_height()
         theme.looks().changed.connect(self._fit_height)
@@ -228,14 +227,14 @@ class Table(QTableView):
         return self._rows.rows
 
     def item(self, index: QModelIndex) -> Any:
-        """The record behind a cell."""
+        """The record of a cell."""
         return self._rows.rows[self._sorted.mapToSource(index).row()]
 
     def selected(self) -> list[Any]:
         return [self.item(index) for index in self.selectionModel().selectedRows()]
 
     def select(self, things: Sequence[Any]) -> None:
-        """Select the rows of these things, as `same` tells them, and no others."""
+        """Select the rows of exactly these things, identified by `same`."""
         assert self._same is not None
         self.clearSelection()
         rows = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
@@ -263,7 +262,7 @@ class Table(QTableView):
         super().showEvent(event)
         if self._rows.rows and not self._fitted:
             self._fitted = True
-            self._hints.clear()  # the type is known by now
+            self._hints.clear()  # the font is known by now
             self._fit_columns()  # only now there is a width to fit into
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
@@ -276,8 +275,8 @@ class Table(QTableView):
     # -- how wide columns are ----------------------------------------------------------------------------------
 
     def _fit_columns(self) -> None:
-        """As wide as what is in them, with some air where there is room for it. Where there is not: without the spare
-        columns; then the widest columns of words give way, and their texts end in dots; at last the table scrolls."""
+        """As wide as their content, with some extra if there is room. If there is not: first without the spare
+        columns; then the widest text columns shrink, and their texts end in dots; finally the table scrolls."""
         headings = self._rows.headings
         wanted = {at: self._wanted(at) for at in range(len(headings))}
         self._fitting = True
@@ -289,7 +288,7 @@ class Table(QTableView):
             kept = sum(fixed.values()) - sum(giving.values())
             fixed |= _shared(room - kept, giving, _least(_SQUEEZED_LETTERS))
         else:
-            # What is left goes to all columns: a last one alone would stand far from the others.
+            # The remaining room is spread over all columns; otherwise the last one would be far from the others.
             stretched = sum(wanted[at] for at, heading in enumerate(headings) if heading.stretch)
             air = (self.viewport().width() - sum(fixed.values()) - stretched) // max(1, len(fixed))
             fixed = {at: width if at in self._drawn else width + max(0, min(_AIR, air)) for at, width in fixed.items()}
@@ -299,7 +298,7 @@ class Table(QTableView):
         self._fitting = False
 
     def _wanted(self, at: int) -> int:
-        """Pixels in which a column shows all it has, within reason; what somebody drew to a width of its own has it."""
+        """Pixels in which a column shows everything, within reason; the user's own width takes precedence."""
         if at in self._drawn:
             return self._drawn[at]
         if at not in self._hints:
@@ -307,7 +306,7 @@ class Table(QTableView):
         heading, rows = self._rows.headings[at], self._hints[at] + 4
         if heading.stretch:
             return max(_least(), min(_widest(), rows))
-        # Qt's own hint of a section knows nothing of the smaller type of headings.
+        # Qt's own hint of a section ignores the smaller font of headings.
         head = QFontMetrics(theme.font("caption")).horizontalAdvance(heading.name) + _HEAD_ROOM
         return max(self.horizontalHeader().minimumSectionSize(), min(_widest(), max(rows, head)))
 
@@ -317,7 +316,7 @@ class Table(QTableView):
         return any(self._wanted(at) > self.columnWidth(at) for at in shown)
 
     def _leave_out(self, wanted: dict[int, int]) -> None:
-        """Show as many of the spare columns as have room, those first that are missed most."""
+        """Show as many of the spare columns as fit, the most important first."""
         headings = self._rows.headings
         spare = sorted((at for at, heading in enumerate(headings) if heading.spare), key=lambda at: headings[at].spare)
         kept = [at for at in wanted if not (at in spare or headings[at].stretch or self.isColumnHidden(at))]
@@ -327,12 +326,12 @@ class Table(QTableView):
             self.setColumnHidden(at, left < 0)
 
     def _least_stretched(self) -> int:
-        """Pixels that the columns which take what is left have at least."""
+        """Minimum pixels of the columns that take the remaining room."""
         return _least() * sum(heading.stretch for heading in self._rows.headings)
 
     def _fit_stretched(self) -> None:
-        """What is left goes to the columns that take it; where it is too little, they get a readable width, and the
-        table scrolls. Qt's own way would let them vanish, or keep them as they once were."""
+        """The remaining room goes to the columns that take it; if it is too little, they get a readable width, and
+        the table scrolls. Qt itself would let them vanish, or keep their former width."""
         stretched = [at for at, heading in enumerate(self._rows.headings) if heading.stretch]
         left = self.viewport().width() - sum(
             self.columnWidth(at) for at in range(len(self._rows.headings)) if at not in stretched
@@ -356,17 +355,17 @@ class Table(QTableView):
 
 
 def _widest() -> int:
-    """Pixels of the widest column that is as wide as its rows want."""
+    """Pixels of the widest column with its natural width."""
     return round(260 * max(1.0, theme.looks().text_percent / 100))
 
 
 def _least(letters: int = _LEAST_LETTERS) -> int:
-    """Pixels of a column that holds no more than so many letters; as many as one that takes what is left has."""
+    """Pixels of a column with that many letters, or with those of one that takes the remaining room."""
     return theme.pixels("body") * letters
 
 
 def _shared(room: int, wanted: dict[int, int], least: int) -> dict[int, int]:
-    """Of so many pixels what each column gets: what it wants, where that is no more than its share of what the smaller
+    """Distribute so many pixels: each column gets what it wants, if that is at most its share of what the smaller
     ones leave; never less than `least`, if it wants that."""
     given: dict[int, int] = {}
     left = room
@@ -377,6 +376,6 @@ def _shared(room: int, wanted: dict[int, int], least: int) -> dict[int, int]:
 
 
 def _for_a_sheet(text: str) -> str:
-    """A cell on the clipboard: a spreadsheet would take what begins so for a formula, unless it is a number."""
+    """A cell on the clipboard: a spreadsheet would read such a beginning as a formula, unless it is a number."""
     line = one_line(text, 4000)
     return f"'{line}" if line.startswith(("=", "+", "-", "@")) and not _NUMBER.fullmatch(line) else line

@@ -1,7 +1,7 @@
-"""Texts. Every label of the window is made here, so that nothing a stranger wrote is ever read as markup.
+"""Texts. Every label of the window is made here, so that strangers' text is never interpreted as markup.
 
-Qt guesses: a label, a tooltip or a message box that is given `<b>` shows bold, loads images, opens links. Labels here
-are plain text for good, tooltips are escaped, and what goes to the desktop's notifications loses its angle brackets.
+Qt guesses: a label, a tooltip or a message box with `<b>` shows bold, loads images, opens links. Labels here are always
+plain text, tooltips are escaped, and the desktop's notifications get no angle brackets.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from sapo_desktop.gui.look import theme
 Role = Literal["body", "caption", "muted", "strong", "subtitle", "title", "display", "chip"]
 Tone = Literal["", "accent", "danger", "warning", "silo"]
 _LONGEST_WORD = 64
-"""A key in hex; what is longer is broken where a line ends."""
+"""A key in hex; longer words are broken at line ends."""
 _LONG_WORD = re.compile(rf"[^\s/-]{{{_LONGEST_WORD}}}(?=[^\s/-])")
 
 
 class Label(QLabel):
-    """A text that wraps. It is plain whatever it holds, and can be selected where `selectable`.
+    """A text that wraps. It is always plain, and can be selected if `selectable`.
 
-    `lines`: so many keep their place while the text is shorter: nothing moves when it grows."""
+    `lines`: this many keep their place for shorter texts, so that nothing moves when it grows.
+    """
 
     def __init__(
         self,
@@ -63,14 +64,14 @@ class Label(QLabel):
         self.setText(text)
 
     MOST = 4000
-    """Characters shown; what may be longer is read in a `Reading`."""
+    """Characters shown; longer texts belong in a `Reading`."""
 
     def setText(self, text: str) -> None:  # noqa: N802
         self._plain = clean(text[: self.MOST])
         super().setText(_breakable(self._plain) if self.wordWrap() else self._plain)
 
     def text(self) -> str:
-        """What was given, made plain; what is drawn may have breaks in it that nobody sees."""
+        """The given text, made plain; the drawn one may have invisible breaks."""
         return self._plain
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
@@ -84,7 +85,7 @@ class Label(QLabel):
             restyle(self)
 
     def _keep_lines(self) -> None:
-        self.ensurePolished()  # else it is measured in another font
+        self.ensurePolished()  # otherwise it is measured in another font
         shown = super().text()
         super().setText("\n".join(["x"] * self._lines))
         self.setMinimumHeight(self.heightForWidth(theme.scaled(100)))
@@ -92,20 +93,20 @@ class Label(QLabel):
 
 
 class Title(Label):
-    """A strong label that would be one line, and wraps only where there is no room for it."""
+    """A strong label of one line, which wraps only if there is no room."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, "strong")
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        # Qt would wrap a text that may be wrapped to a shape that pleases it, whatever room there is.
-        self.ensurePolished()  # else it is measured in another font, and cut until the next look
+        # Qt would wrap such a text at any width it likes.
+        self.ensurePolished()  # otherwise it is measured in another font, and cut until the next update
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance(self.text()) + 2, metrics.height())
 
 
 class Elided(QWidget):
-    """One line of a stranger's text, cut at the end with an ellipsis; the whole of it is in the tooltip."""
+    """One line of a stranger's text, cut at the end with an ellipsis; the tooltip has the whole text."""
 
     def __init__(self, text: str = "", role: Role = "body", *, fixed: bool = False) -> None:
         super().__init__()
@@ -147,10 +148,10 @@ class Elided(QWidget):
 
 
 class Reading(QPlainTextEdit):
-    """A longer text to be read, selected and copied: an answer, a question, a message as it is sent."""
+    """A longer text to read, select and copy: an answer, a question, a message as it is sent."""
 
     MOST = 100_000
-    """Characters shown; more than a person reads and less than a widget chokes on."""
+    """Characters shown; more than a person reads and less than what slows a widget down."""
     MOST_MARKS = 1000
 
     def __init__(self, name: str, text: str = "", *, lines: int = 6) -> None:
@@ -177,11 +178,11 @@ class Reading(QPlainTextEdit):
             self.setPlainText(plain)
 
     def to_end(self) -> None:
-        """Show the end of it."""
+        """Scroll to its end."""
         self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
     def mark(self, query: str) -> int:
-        """Mark every place that has `query`, in either case; returns how many, at most MOST_MARKS."""
+        """Mark every occurrence of `query`, regardless of case; returns how many, at most MOST_MARKS."""
         self._found.clear()
         found = self.document().find(query) if query else QTextCursor()
         while not found.isNull() and len(self._found) < self.MOST_MARKS:
@@ -191,7 +192,7 @@ class Reading(QPlainTextEdit):
         return len(self._found)
 
     def show_mark(self, at: int) -> None:
-        """Bring one of them into sight, and select it."""
+        """Scroll to one of them, and select it."""
         self.setTextCursor(self._found[at])
         self.centerCursor()
 
@@ -202,7 +203,7 @@ class Reading(QPlainTextEdit):
 
 
 def _marked(place: QTextCursor) -> QTextEdit.ExtraSelection:
-    """The colours of a place that has what is searched for."""
+    """The colours of a match."""
     mark = QTextEdit.ExtraSelection()
     mark.cursor = place
     mark.format.setBackground(QColor(theme.current().warning_soft))
@@ -211,7 +212,7 @@ def _marked(place: QTextCursor) -> QTextEdit.ExtraSelection:
 
 
 def set_tooltip(widget: QWidget, text: str) -> None:
-    """A tooltip that shows exactly this text. A screen reader, which would be given its markup, is given the text."""
+    """A tooltip with exactly this text. A screen reader, which would read its markup, gets the text."""
     if widget.accessibleDescription() in ("", widget.property("tooltip")):
         widget.setAccessibleDescription(clean(text[:4000]))
         widget.setProperty("tooltip", widget.accessibleDescription())
@@ -219,7 +220,7 @@ def set_tooltip(widget: QWidget, text: str) -> None:
 
 
 def as_tooltip(text: str) -> str:
-    """`text` as something that Qt shows as it is: an escaped text is rich text without any of its own."""
+    """`text` in a form that Qt shows unchanged: an escaped text is rich text without markup."""
     plain = clean(text[:4000])
     return f"<span style='white-space:pre-wrap'>{html.escape(plain)}</span>" if plain else ""
 
@@ -230,17 +231,17 @@ def for_button(text: str) -> str:
 
 
 def for_notification(text: str) -> str:
-    """Some desktops read markup in notifications, others show it: there is none left."""
+    """Some desktops interpret markup in notifications, others show it: none is left."""
     return one_line(text).replace("<", "‹").replace(">", "›")
 
 
 def _breakable(text: str) -> str:
-    """`text` with places to break within words that no line would hold."""
+    """`text` with break points in words that are too long for a line."""
     return _LONG_WORD.sub("\\g<0>\u200b", text) if len(text) > _LONGEST_WORD else text
 
 
 def restyle(widget: QWidget) -> None:
-    """Let a changed property choose another style."""
+    """Apply the style for a changed property."""
     widget.style().unpolish(widget)
     widget.style().polish(widget)
     widget.update()

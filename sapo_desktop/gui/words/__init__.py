@@ -1,1 +1,1 @@
-"""What the window calls things, in its language."""
+"""The window's texts, in its language."""

@@ -1,9 +1,8 @@
 """The window's language: every text goes through `tr`, which Qt's translation files answer (resources/translations).
 
-A text's placeholders are Python's (`{peers}`), filled in after the translation; `%n` is Qt's own count, which chooses
-the plural's form, and is `%Ln` in translations: 1,240 or 1.240, as the language writes it. packaging/translations.py
-collects the texts with Qt's lupdate. It reads no f-string, so that a `tr` in one would never be translated; a test
-finds it.
+Placeholders are Python's (`{peers}`), filled in after the translation. `%n` is Qt's own count, which chooses the plural
+form, and is `%Ln` in translations: 1,240 or 1.240, as in the language. packaging/translations.py collects the texts
+with Qt's lupdate. It does not read f-strings, so a `tr` inside one would never be translated; a test finds it.
 """
 
 from __future__ import annotations
@@ -13,24 +12,24 @@ from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 from sapo_desktop.core.resources import resource
 
 LANGUAGES = {"en": "English", "de": "Deutsch"}
-"""What the window speaks, each by its own name."""
+"""The window's languages, by their own names."""
 
 _installed: list[QTranslator] = []
 
 
 def tr(text: str, about: str | None = None, n: int = -1) -> str:
-    """`text` in the window's language. `about` tells two meanings of one text apart; `n` fills in `%n`."""
+    """`text` in the window's language. `about` distinguishes two meanings of one text; `n` fills in `%n`."""
     return QCoreApplication.translate("", text, about, n)
 
 
 def catalogued(text: str) -> str:
-    """Another text that packaging/translations.py collects from where it stands: a task family's title, what the
-    catalogue says of a model, what a setting does."""
+    """Another text that packaging/translations.py collects from its place: a task family's title, the catalogue's
+    text on a model, a setting's sentence."""
     return tr(text)
 
 
 def chosen(setting: str) -> str:
-    """The language for the setting `language`: the system's where it is `auto`, English where we do not have that."""
+    """The language for the setting `language`: the system's if it is `auto`, English if that is not supported."""
     if setting != "auto":
         return setting
     system = QLocale.system().name().partition("_")[0]
@@ -38,7 +37,7 @@ def chosen(setting: str) -> str:
 
 
 def speak(language: str) -> None:
-    """Use this language from now on; texts that are shown already stay as they are."""
+    """Use this language from now on; displayed texts do not change."""
     for translator in _installed:
         QCoreApplication.removeTranslator(translator)
     _installed.clear()
@@ -47,7 +46,7 @@ def speak(language: str) -> None:
     if language != "en":
         _install(f"{QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)}/qtbase_{language}.qm")
     system = QLocale.system()
-    # Somebody in Switzerland who reads German writes numbers as in Switzerland.
+    # A German reader in Switzerland writes numbers as in Switzerland.
     QLocale.setDefault(system if system.name().startswith(language) else QLocale(language))
 
 

@@ -1,4 +1,4 @@
-"""What the Learning page says, and every page of a mark: phases, mixes, weightings, verdicts and levels in words."""
+"""Texts of the Learning page, and of scores on all pages: phases, mixes, weightings, verdicts and levels."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def weighting_name(weighting: str) -> str:
 
 
 def weighting_meaning(weighting: str) -> str:
-    """How peers' answers are weighed."""
+    """How peers' answers are weighted."""
     return {
         "guarded": tr(
             "Only right answers count. The less often your model finds one itself, the more they count (default)."
@@ -80,14 +80,14 @@ def verdict_icon(verdict: str) -> tuple[str, str]:
 
 
 def mark_words(mark: Mark) -> str:
-    """A mark in a few words: `Right`, `Partly right, 0.40`."""
+    """A score in a few words: `Right`, `Partly right, 0.40`."""
     if mark.verdict == "partial":
         return tr("Partly right, {score}").format(score=numbers.number(mark.partial, 2))
     return verdict_name(mark.verdict)
 
 
 def verdict_meaning(rollout: Rollout) -> str:
-    """Why an answer got its mark."""
+    """Why an answer got its score."""
     points = numbers.number(rollout.partial, 2)
     return {
         "solved": tr("Scored as right."),
@@ -101,7 +101,7 @@ def verdict_meaning(rollout: Rollout) -> str:
 
 
 def effect_words(rollout: Rollout) -> str:
-    """What learning did with it."""
+    """How it was used in training."""
     if abs(rollout.advantage) >= 1e-9:
         said = (
             tr("Reward {reward}, advantage {advantage}: training made it more likely.")
@@ -124,24 +124,24 @@ def who_words(rollout: Rollout) -> str:
 
 
 def text_words(rollout: Rollout) -> str:
-    """The beginning of an answer for a table; a peer's text is shown only when one asks for it."""
+    """The beginning of an answer for a table; a peer's text is shown on request only."""
     if rollout.author:
         return tr("%n character(s)", None, len(rollout.completion))
     return one_line(rollout.completion)
 
 
 def levels_words(levels: tuple[str, ...]) -> str:
-    """`easy, middle`; a dash where there is none."""
+    """`easy, middle`; a dash if there is none."""
     return ", ".join(level_name(level) for level in levels) or numbers.NOTHING
 
 
 def gain_words(now: float | None, base: float | None, gain: Gain | None, questions: int = 0) -> str:
-    """What a held-out score means beside the base's; both are shares from 0 to 1."""
+    """The meaning of a held-out score compared with the base's; both are shares from 0 to 1."""
     if base is None:
         return tr("not measured yet")
     if now is None:
         return tr("the model before training")
-    if gain is None:  # a history of before: without an interval nobody could say what a difference means
+    if gain is None:  # an older history: without an interval, the meaning of a difference is unknown
         return tr("before training: {score}").format(score=numbers.percent(base))
     if questions and now == 0:
         return tr("none of %n question(s) solved yet", None, questions)
@@ -153,7 +153,7 @@ def gain_words(now: float | None, base: float | None, gain: Gain | None, questio
 
 
 def held_out_words(view: View) -> str:
-    """What the newest held-out score means beside the base's."""
+    """The meaning of the newest held-out score compared with the base's."""
     questions = view.curves.held_out().questions
     return gain_words(view.held_out, view.held_out_base, view.held_out_gain, questions)
 

@@ -1,4 +1,4 @@
-"""What the Model page says: ways, parts of the memory, badges, numbers of parameters, stages of a download."""
+"""Texts of the Model page: ways, parts of the memory, badges, numbers of parameters, stages of a download."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def parameters(count: int) -> str:
 
 
 def way_words(way: Way) -> str:
-    """With what the model answers and learns, and where."""
+    """Which engines answer and learn, and where."""
     words = in_words(way.words)
     return words[:1].upper() + words[1:]
 
 
 def at_work_words(info: ModelInfo) -> str:
-    """With what the model answers and learns now."""
+    """Which engines answer and learn now."""
     if info.generator == info.trainer == "torch":
         return tr("Answers and learns with PyTorch")
     answers = {
@@ -49,7 +49,7 @@ def device_words(device: str) -> str:
 
 
 def fact_words(name: str) -> str:
-    """What the catalogue may have from memory."""
+    """Facts of the catalogue that may be unverified."""
     return {
         "shape": tr("shape"),
         "context": tr("longest text"),
@@ -80,7 +80,7 @@ def needs_words(badge: Estimate, *, only_answers: bool = False) -> str:
 
 
 def state_words(row: ModelRow) -> str:
-    """Where a model is, and how far a download of it."""
+    """Where a model is, and the progress of its download."""
     if row.transfer is not None:
         share = f" {numbers.percent(row.transfer.done / row.transfer.total)}" if row.transfer.total else ""
         return f"{stage_words(row.transfer)}{share}"
@@ -95,7 +95,7 @@ def state_words(row: ModelRow) -> str:
 
 
 def stage_words(transfer: Transfer) -> str:
-    """What a download or import does just now."""
+    """The current stage of a download or import."""
     said = one_line(in_words(transfer.text)) if transfer.stage == "waiting" else ""
     return said or catalogued(STAGE_WORDS[transfer.stage])
 

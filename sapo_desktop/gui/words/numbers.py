@@ -1,4 +1,4 @@
-"""Numbers, spans, sizes and moments as the window's language writes them. Sizes are powers of 1000."""
+"""Numbers, durations, sizes and times in the window's language. Sizes are in powers of 1000."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from PySide6.QtCore import QDateTime, QLocale
 from sapo_desktop.gui.words.language import tr
 
 NOTHING = "–"
-"""Stands where there is no value."""
+"""Stands for a missing value."""
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """`0.634`; a dash where there is nothing to say."""
+    """`0.634`; a dash if there is none."""
     if value is None or math.isnan(value):
         return NOTHING
     return QLocale().toString(float(value), "f", digits)
 
 
 def mean(value: float) -> str:
-    """`7.6`, and `8` of whole ones."""
+    """`7.6`, and `8` for whole ones."""
     return number(value, 0 if value == round(value) else 1)
 
 
@@ -81,7 +81,7 @@ def span(seconds: float | None) -> str:
 
 
 def left(seconds: float) -> str:
-    """What is left of a pause, rounded up: `15 min`, `2 h 5 min`, at last `40 s`."""
+    """The rest of a pause, rounded up: `15 min`, `2 h 5 min`, finally `40 s`."""
     if seconds < 60:
         return tr("{seconds} s").format(seconds=math.ceil(seconds))
     minutes = math.ceil(seconds / 60)
@@ -91,7 +91,7 @@ def left(seconds: float) -> str:
 
 
 def countdown(seconds: float) -> str:
-    """`14:59`, `2:05:00`: what is left, where every second counts."""
+    """`14:59`, `2:05:00`: a remaining time in which every second counts."""
     whole = math.ceil(seconds)
     hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
@@ -108,10 +108,10 @@ def day_and_clock(moment: float) -> str:
 
 
 def stamp(moment: float) -> str:
-    """`2026-11-21 14:30:05`: a moment in a table, the same in every language."""
+    """`2026-11-21 14:30:05`: a time in a table, the same in every language."""
     return QDateTime.fromSecsSinceEpoch(int(moment)).toString("yyyy-MM-dd HH:mm:ss")
 
 
 def plain(value: float) -> str:
-    """`0.25`, `1e-05`: as many digits as it has."""
+    """`0.25`, `1e-05`: all digits."""
     return QLocale().toString(float(value), "g", 6)

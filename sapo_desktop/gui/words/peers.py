@@ -1,6 +1,5 @@
-"""What the Peers page says: keys, directions, where the identity is kept, where an invite link leads, why something of
-a peer was not taken. The reasons are those of swarm/protocol/refusals.py, by name.
-"""
+"""Texts of the Peers page: keys, directions, where the identity is stored, where an invite link leads, why something
+was refused. The reasons are those of swarm/protocol/refusals.py, by name."""
 
 from __future__ import annotations
 
@@ -18,17 +17,17 @@ from sapo_desktop.worker.control.messages.replies import PosedQuestion
 from sapo_desktop.worker.control.messages.swarm import LinkInfo, SwarmInfo
 
 KEY_SHOWN = 8
-"""First digits of a key, which tell peers apart well enough to be read."""
+"""First digits of a key, which distinguish peers well enough for reading."""
 
 
 def short_key(key: str) -> str:
-    """A key as a table shows it."""
+    """A key for a table."""
     shown = one_line(key, KEY_SHOWN)
     return f"{shown}…" if len(key) > KEY_SHOWN else shown or numbers.NOTHING
 
 
 def thanks(swarm: SwarmInfo | None) -> tuple[str, str]:
-    """Whom this node's answers helped, and that it is their word."""
+    """Whom this node's answers helped, according to those peers."""
     helped, used = (swarm.helped, swarm.used_total) if swarm is not None else (0, 0)
     if not helped:
         return numbers.NOTHING, tr("no reports yet")
@@ -38,17 +37,17 @@ def thanks(swarm: SwarmInfo | None) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class AddressSeen:
-    """What happened last at an address that a link is kept to."""
+    """The last event at an address whose link is kept."""
 
     words: str
     icon: tuple[str, str] | None = None
-    """Its name, and that of its colour in the theme."""
+    """Its name, and its colour's name in the theme."""
     why: str = ""
-    """A whole sentence, where no link came of it."""
+    """A whole sentence, if there is no link."""
 
 
 def seen(address: str, swarm: SwarmInfo | None, now: float) -> AddressSeen:
-    """`address`: as a person typed it; `swarm`: None where nobody is dialled; `now`: Unix time."""
+    """`address`: as a person typed it; `swarm`: None if nobody is dialled; `now`: Unix time."""
     if swarm is None:
         return AddressSeen(numbers.NOTHING)
     wanted = _as_dialled(address)
@@ -65,7 +64,7 @@ def seen(address: str, swarm: SwarmInfo | None, now: float) -> AddressSeen:
 
 
 def _as_dialled(address: str) -> str:
-    """The way in which the node writes an address: nothing after the port, keys and hosts in small letters."""
+    """The node's form of an address: nothing after the port, keys and hosts in lower case."""
     where, mark, key = address.strip().partition("#")
     return f"{where.rstrip('/')}{mark}{key}".lower()
 
@@ -86,7 +85,7 @@ def milliseconds(value: float | None) -> str:
 
 
 def kept_words(kept: str) -> str:
-    """Where the secret half of this node's key is."""
+    """Where the secret half of this node's key is stored."""
     return {
         "keyring": tr("The secret key is in this computer's keyring."),
         "file": tr("The secret key is in a file protected by your passphrase."),
@@ -97,7 +96,7 @@ def kept_words(kept: str) -> str:
 
 
 def destination(posed: PosedQuestion, *, silo: bool, share: bool) -> str:
-    """Where a person's answer to this question goes; said before it is given."""
+    """Where a person's answer to this question goes; shown before it is given."""
     if posed.shared:
         return tr(
             "Your answer is published together with the model's, under this node's key, in the public "
@@ -114,7 +113,7 @@ def destination(posed: PosedQuestion, *, silo: bool, share: bool) -> str:
 
 
 def invite_warning(link: str) -> str:
-    """What a person is to know first; empty where there is nothing, or the link cannot be read."""
+    """What a person must know first; empty if there is nothing, or the link is invalid."""
     try:
         invite = Invite.parse(link)
     except UsageError:
@@ -123,7 +122,7 @@ def invite_warning(link: str) -> str:
 
 
 def about_invite(link: str) -> str:
-    """What a link leads to, before it is followed."""
+    """Where a link leads, before it is followed."""
     try:
         invite = Invite.parse(link)
     except UsageError as error:
@@ -141,13 +140,13 @@ def about_invite(link: str) -> str:
 
 
 def kind_name(kind: str) -> str:
-    """What a refusal says about whom it befell, in a word."""
+    """The kind of a refusal, in a word."""
     names = {"invalid": tr("Invalid"), "unverifiable": tr("Unverifiable"), "ignored": tr("Ignored")}
     return names.get(kind) or one_line(kind, 40)
 
 
 def refusal_meaning(reason: str) -> str:
-    """Why something was not taken, in a sentence."""
+    """Why something was refused, in a sentence."""
     return {
         # of the link
         "oversize": tr("The message was larger than allowed."),

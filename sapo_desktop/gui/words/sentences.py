@@ -1,5 +1,5 @@
-"""The worker's sentences in the window's language (core/sentences.py), and what the catalogues say of tasks and models:
-their templates and texts are among the window's (packaging/translations.py)."""
+"""The worker's sentences in the window's language (core/sentences.py), and the catalogues' texts on tasks and
+models: packaging/translations.py collects their templates and texts with the window's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sapo_desktop.gui.words.titles import model_title, task_name
 
 
 def in_words(said: Text | SapoError) -> str:
-    """A sentence of the worker, or an error's, in the window's language; words that nobody translates as they are."""
+    """A sentence of the worker, or an error's, in the window's language; other text unchanged."""
     text = said.text if isinstance(said, SapoError) else said
     if isinstance(text, Sentence):
         return filled(tr(text.template), {name: _value(name, value) for name, value in text.values.items()})

@@ -1,5 +1,5 @@
-"""What the groups of settings are called and what choices and numbers mean, in the window's language. What a setting is
-called and what it does is said in core/settings.py, whose texts packaging/translations.py collects."""
+"""Titles of the groups of settings, and the meaning of choices and numbers, in the window's language. A setting's
+own title and sentence are in core/settings.py; packaging/translations.py collects them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def group_sentences() -> dict[GroupName, str]:
 
 
 def titles() -> dict[str, str]:
-    """A setting's name for a person."""
+    """A setting's display name."""
     return {key: catalogued(settings_file.describe(key).title) for key in settings_file.known_keys()}
 
 
@@ -52,7 +52,7 @@ def sentence(key: str) -> str:
 
 
 def choices(key: str) -> dict[str, str]:
-    """What a setting's values are called; those that are names themselves are missing."""
+    """Labels of a setting's values, without those that are names themselves."""
     words: dict[str, dict[str, str]] = {
         "language": {"auto": tr("Same as system"), **LANGUAGES},
         "theme": {"system": tr("Same as system"), "light": tr("Light"), "dark": tr("Dark")},
@@ -86,7 +86,7 @@ def choices(key: str) -> dict[str, str]:
 
 
 def zero(key: str) -> str:
-    """What 0 stands for, where it is no number of anything."""
+    """The meaning of 0, if it is not an ordinary number."""
     return {
         "threads": tr("half the cores"),
         "memory_most": tr("no limit"),
@@ -102,8 +102,8 @@ def zero(key: str) -> str:
 
 
 def measured(usage: Usage, price: float, gained: float | None, used: int) -> dict[str, str]:
-    """What is taken just now, for the settings that bound it. `gained`: points of the held-out score; `used`: groups
-    that peers used."""
+    """The measured use, for the settings that limit it. `gained`: points of the held-out score; `used`: groups that
+    peers used."""
     now = tr("Now: {value}")
     kwh = usage.joules / 3.6e6
     energy = tr("So far {energy} kWh").format(energy=numbers.number(kwh))
@@ -128,7 +128,7 @@ def measured(usage: Usage, price: float, gained: float | None, used: int) -> dic
 
 
 def unit(key: str) -> str:
-    """What stands behind a number."""
+    """The unit of a number."""
     return {
         "text_size": " %",
         **dict.fromkeys(("upload_kilobytes", "download_kilobytes"), tr(" KB/s")),

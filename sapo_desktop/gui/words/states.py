@@ -1,4 +1,4 @@
-"""What the window says about the node's state and why. Everything that shows a state takes its words from here."""
+"""The window's texts about the node's state and its reason. Everything that shows a state uses these."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def state_sentence(view: View) -> str:
 
 
 def short_state(view: View) -> str:
-    """The same where there is little room: why a node stopped is said elsewhere."""
+    """The same for little space: why a node stopped is shown elsewhere."""
     if view.mend:
         return tr("The node cannot start")
     if view.attached and isinstance(view.why, NotKept):
@@ -42,7 +42,7 @@ def short_state(view: View) -> str:
 
 
 def timed_sentence(view: View) -> str:
-    """The same, and of a pause that ends by itself how much is left."""
+    """The same, with the rest of a pause that ends by itself."""
     said = state_sentence(view)
     if not view.pause_left:
         return said
@@ -60,7 +60,7 @@ def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> 
 
 
 def action_words(action: MainAction, silo: bool) -> str:
-    """What stands on the large button."""
+    """The label of the large button."""
     return {
         "contribute": tr("Learn alone") if silo else tr("Contribute"),
         "resume": tr("Go on"),
@@ -91,14 +91,14 @@ def phase_words(phase: Phase) -> str:
 
 
 def counts_peers(view: View) -> bool:
-    """Whether the state's sentence says to how many peers the node is linked."""
+    """Whether the state's sentence includes the number of linked peers."""
     return isinstance(view.why, Training) and not view.silo and view.peers > 0 and view.attached
 
 
 def swarm_sentence(view: View) -> str:
-    """The swarm's side: alone by choice, looking for peers, linked."""
+    """The swarm's state: alone by choice, looking for peers, linked."""
     if not view.attached:
-        return ""  # what was linked is not any more, and the state's own sentence says why
+        return ""  # the links are gone, and the state's own sentence says why
     if view.silo:
         return tr("In silo: no network at all.")
     match view.swarm_state:
@@ -120,6 +120,6 @@ def tooltip(view: View) -> str:
 
 
 def _ended(text: Text) -> str:
-    """A worker's own words, ending as a sentence does."""
+    """A worker's own words, as a complete sentence."""
     words = in_words(text).strip()
     return words if words.endswith((".", "!", "?")) else f"{words}."

@@ -1,4 +1,4 @@
-"""What tasks (view/tasks.py) and models are called in the window's language."""
+"""Titles of tasks (view/tasks.py) and models in the window's language."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sapo_desktop.view.tasks import plain_family, short_id, titles
 
 
 def task_name(task: str) -> str:
-    """A task by its family's title and its level; an id of a task that is not known here, by its beginning."""
+    """A task by its family's title and its level; an unknown task by the beginning of its id."""
     family, _, level = task.partition("/")
     title = titles().get(family)
     if not level:
@@ -32,17 +32,17 @@ def level_name(level: str) -> str:
 
 
 def families() -> list[tuple[str, str]]:
-    """Each family with its title, sorted by that."""
+    """Each family with its title, sorted by title."""
     return sorted(((name, catalogued(title)) for name, title in titles().items()), key=lambda one: one[1].casefold())
 
 
 def model_title(model: str) -> str:
-    """`Qwen3 0.6B` for what the setting `model` calls qwen3-0.6b; a model of elsewhere has no other name."""
+    """`Qwen3 0.6B` for the value qwen3-0.6b of the setting `model`; other models have no other name."""
     return _model_titles().get(model) or one_line(model, 160)
 
 
 @cache
 def _model_titles() -> dict[str, str]:
-    # Not asked of the worker: the first run and a node that cannot start have no catalogue.
+    # Not from the worker: the first run and a node that cannot start have no catalogue.
     found = tomllib.loads(resource("models.toml").read_text(encoding="utf-8"))
     return {model["id"]: model["name"] for model in found["models"]}
