@@ -1,1 +1,1 @@
-"""The commands, one short function each, grouped by what they are about; a module is imported when its command runs."""
+"""The commands, one short function each, grouped by subject; a module is imported when its command runs."""

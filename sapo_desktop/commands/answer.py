@@ -1,7 +1,7 @@
-"""answer: a person answers one question; the running node marks it, shares it where it may, and learns from it.
+"""answer: a person answers one question; the running node scores it, shares it if allowed, and learns from it.
 
-While the person thinks nothing is held open: the question waits in the node, for a while, and one that is skipped or
-forgotten leaves nothing behind.
+Nothing is held open while the person thinks: the question waits in the node for a while. A skipped or forgotten one
+leaves nothing behind.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""doctor: what this installation and this node look like, for a person or for a bug report; engine: what an installed
-application gets later, the engine pack; updates: whether a newer version is there."""
+"""doctor: the state of this installation and node, for a person or a bug report; engine: the engine pack of an
+installed application; updates: whether a newer version exists."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SEND = "Follow the advice above. If that does not help, send a report: sapo-des
 
 
 async def doctor(context: Context, args: Namespace) -> None:
-    """Say what is found. A node that does not start is a finding too, and the reason to fail afterwards."""
+    """Print the findings. A node that does not start is a finding too, and makes the command fail."""
     facts, folder = _own_facts(context), DataFolder.at(context.folder)
     kept = _settings(context, facts)
     settings = kept or Settings()
@@ -70,7 +70,7 @@ async def doctor(context: Context, args: Namespace) -> None:
 
 
 async def _of_the_relay(context: Context) -> Facts:
-    """What a running one says; none is started, nor could a node be."""
+    """The findings of a running relay; none is started, and a node could not be."""
     try:
         async with context.running() as relay:
             return await call(relay, Examine())
@@ -104,7 +104,7 @@ def _own_facts(context: Context) -> dict[str, str]:
 def _write_report(
     context: Context, path: Path, checks: list[Check], facts: dict[str, str], settings: Settings | None
 ) -> None:
-    """What the window's diagnostics file holds too; also of a node that does not start."""
+    """The same file as the window's diagnostics, also for a node that does not start."""
     folder = DataFolder.at(context.folder)
     log = log_tail(folder.log("worker"), diagnosis.LOG_LINES)
     said = [notice_line(one) for one in KeptNotices(folder.notices).newest()[-diagnosis.NOTICES :]]
@@ -115,7 +115,7 @@ def _write_report(
 
 
 def _settings(context: Context, facts: dict[str, str]) -> Settings | None:
-    """Those that are kept; None where there are none, or the file is the trouble."""
+    """The stored settings; None if there are none, or their file is the problem."""
     if not DataFolder.at(context.folder).settings.exists():
         return None
     try:
@@ -126,14 +126,14 @@ def _settings(context: Context, facts: dict[str, str]) -> Settings | None:
 
 
 async def engine(context: Context, args: Namespace) -> None:
-    """Say whether what learns is here."""
+    """Whether the engine pack is installed."""
     fact = _engine_fact()
     context.out.emit("engine", learns=installation.can_learn(), fact=fact)
     context.out.say(f"{fact[:1].upper()}{fact[1:]}.")
 
 
 async def install_engine(context: Context, args: Namespace) -> None:
-    """Get the engine pack, or another one in its place; a stopped one goes on."""
+    """Install or replace the engine pack; an interrupted installation continues."""
     _installed_only()
     source = ["--from", str(_absolute(args.source))] if args.source else []
     await _engine_pack("install", str(installation.engine_folder()), *source)
@@ -142,7 +142,7 @@ async def install_engine(context: Context, args: Namespace) -> None:
 
 
 async def fetch_engine(context: Context, args: Namespace) -> None:
-    """Fill a folder, for a stick."""
+    """Fill a folder, for a USB stick."""
     _installed_only()
     folder = str(_absolute(args.folder))
     await _engine_pack("fetch", folder)
@@ -178,7 +178,7 @@ def _installed_only() -> None:
 
 
 async def updates(context: Context, args: Namespace) -> None:
-    """Say how this version stands; `check`: ask first. The running node is asked, since its settings are in force."""
+    """Print the standing of this version; `check`: ask first. The running node is asked, because its settings apply."""
     look = getattr(args, "action", None) == "check"
     try:
         async with context.running() as node:
@@ -213,7 +213,7 @@ def _absolute(folder: str) -> Path:
 
 
 async def _engine_pack(*words: str) -> None:
-    """Have it done by a process of its own, which shows on standard error how far it is."""
+    """Run a separate process, which shows its progress on standard error."""
     process = await asyncio.create_subprocess_exec(
         *processes.python_command("installers.engine_pack"), *words, env=processes.python_environment({})
     )
@@ -221,5 +221,5 @@ async def _engine_pack(*words: str) -> None:
         if await process.wait():
             raise SapoError("The engine pack is damaged; see the reason above.")
     finally:
-        if process.returncode is None:  # Ctrl-C reaches it too, and it has a last word
+        if process.returncode is None:  # Ctrl-C reaches it too, and it prints a last message
             await process.wait()

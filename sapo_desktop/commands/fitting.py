@@ -1,5 +1,4 @@
-"""fit, models list, find and search: what would run here, or on a machine that is only described, and why nothing
-bigger."""
+"""fit, models list, find and search: what would run here, or on a described computer, and why nothing larger."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ _UNMEASURED = (
 
 
 async def show(context: Context, args: Namespace) -> None:
-    # The running node's answer, where one runs: the memory that its own model takes another one could have.
+    # The running node's answer, if there is one: another model could use the memory of its current one.
     reply = await context.ask_if_running(GetFit(ram=args.ram, vram=args.vram))
     described = args.ram is not None or args.vram is not None
     if args.use and described:
@@ -58,7 +57,7 @@ async def show_models(context: Context, args: Namespace) -> None:
 
 
 async def find(context: Context, args: Namespace) -> None:
-    """Models that are used where other programs keep them."""
+    """Models that are used in other programs' folders."""
     out, found = context.out, await context.ask_if_running(FindModels())
     asked = GetEstimates(models=[one.path for one in found.models])
     takes = (await context.ask_if_running(asked)).estimates if found.models else {}
@@ -116,7 +115,7 @@ async def search(context: Context, args: Namespace) -> None:
 
 
 async def _use(context: Context, way: Way) -> None:
-    """Put the choice into the settings; where the model is not here yet, say how it comes."""
+    """Store the choice in the settings; if the model is not here yet, say how to get it."""
     if not way.fits:
         raise SapoError(f"{way.refusal} Nothing was changed.")
     models = await _catalogue(context)
@@ -215,7 +214,7 @@ def _model_row(model: ModelBadge) -> list[str]:
 
 
 def estimate_cells(known: Estimate | None, *, learns: bool) -> list[str]:
-    """Columns of a table, as ESTIMATE names them."""
+    """Columns of a table, as in ESTIMATE."""
     takes = size(known.estimate) if known is not None else ""
     seconds = known.round_seconds if known is not None else 0.0
     fits = known.badge if known is not None else ""
@@ -223,7 +222,7 @@ def estimate_cells(known: Estimate | None, *, learns: bool) -> list[str]:
 
 
 def estimate_fields(known: Estimate | None) -> dict[str, JsonValue]:
-    """The same as a program reads it: null where nothing is known."""
+    """The same for programs: null for unknown values."""
     return {
         "badge": None if known is None else known.badge,
         "needs": None if known is None else known.estimate,

@@ -1,4 +1,4 @@
-"""history: the finished rounds as a table, as CSV, or the kept answers as JSON lines."""
+"""history: the finished rounds as a table or CSV, or the stored answers as JSON lines."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _say_none(context: Context, status: Status) -> None:
 
 
 async def _show_sources(context: Context, node: Node) -> None:
-    """By author, all tasks together; with `--json` a line per author and task."""
+    """By author, over all tasks; with `--json` a line per author and task."""
     items = (await call(node, GetSources())).items
     for item in items:
         context.out.emit("source", **fields(item))
@@ -114,7 +114,7 @@ def _say_written(context: Context, name: str, what: str) -> None:
 
 @contextlib.contextmanager
 def _writing(context: Context, name: str) -> Iterator[TextIO]:
-    """The file, or stdout for `-`; what the disk refuses is one sentence."""
+    """The file, or stdout for `-`; disk errors become one sentence."""
     if name == "-":
         with written():
             yield context.out.stdout
@@ -138,7 +138,7 @@ async def _rounds(node: Node, after: int) -> AsyncIterator[RoundReport]:
 
 
 async def _rollouts(node: Node) -> AsyncIterator[Rollout]:
-    """All kept answers, page by page; a page ends with a round's last answer."""
+    """All stored answers, page by page; a page ends with a round's last answer."""
     after = 0
     more = True
     while more:

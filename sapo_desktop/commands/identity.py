@@ -1,4 +1,4 @@
-"""identity: who this node is to others. The secret key never leaves the worker in the open."""
+"""identity: this node's identity for others. The secret key never leaves the worker unprotected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sapo_desktop.worker.control.messages.replies import IdentityIs
 from sapo_desktop.worker.control.messages.requests import ChangeIdentity, GetIdentity
 
 _LONGEST = 4096
-"""Bytes of an exported identity that are looked at; it has some hundred."""
+"""Maximum bytes read of an exported identity, which has a few hundred."""
 _PLACES = {
     "keyring": "in this computer's keyring",
     "file": "in a file protected by a passphrase",
@@ -80,8 +80,7 @@ async def export_(context: Context, args: Namespace) -> None:
 
 
 async def _opened(context: Context, node: Node) -> IdentityIs:
-    """The node's identity, opened where a passphrase closes it: what cannot be done with it is said before a new one
-    is typed."""
+    """The node's identity, unlocked if a passphrase protects it, so that problems appear before a new one is typed."""
     found = await call(node, GetIdentity())
     if found.key or not found.kept:
         return found

@@ -1,4 +1,4 @@
-"""lab paper, table, plot: many nodes in one process, and what came of them. The work is done in that process."""
+"""lab paper, table, plot: many nodes in one process, and their results. The work is done in that process."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from sapo_desktop.system import processes
 from sapo_desktop.terminal.wording import duration
 
 _TELL_EVERY = 10
-"""Rounds, where people read."""
+"""Rounds between two lines for people."""
 _ENVIRONMENT = {
-    # As the examiner's: some questions hang on the hash seed. The libraries' threads would make a second run differ.
+    # As for the examiner: some questions depend on the hash seed. The libraries' threads would make a second run
+    # differ.
     **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
     "PYTHONHASHSEED": "0",
     "TOKENIZERS_PARALLELISM": "false",
@@ -28,12 +29,12 @@ _ENVIRONMENT = {
 
 
 async def choose(context: Context, args: Namespace) -> None:
-    """`lab` alone."""
+    """`lab` without a subcommand."""
     raise UsageError("Choose what the lab should do: lab paper, lab table or lab plot. See sapo-desktop lab --help")
 
 
 async def paper(context: Context, args: Namespace) -> None:
-    """Play the arms that are not done yet."""
+    """Play the arms that are not finished."""
     values = typed_values(args.values, pairs=True) if args.values else {}
     typed = {"tasks": args.tasks, "questions": args.questions}
     request = {
@@ -65,7 +66,7 @@ async def paper(context: Context, args: Namespace) -> None:
 
 
 async def table(context: Context, args: Namespace) -> None:
-    """A line for each way to play."""
+    """A line for each way of learning."""
     asked = {"type": "table", "out": args.folder, "at": args.at, "against": args.against}
     asked |= {"reach": args.reach or 0.0, "by_seed": args.by_seed, "of": args.of or ""}
     asked |= dict(zip(("first", "last"), args.rounds, strict=True))
@@ -92,7 +93,7 @@ async def plot(context: Context, args: Namespace) -> None:
 
 
 async def _events(request: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-    """What the lab's process tells; SapoError where it fails."""
+    """The events of the lab's process; SapoError if it fails."""
     process = await asyncio.create_subprocess_exec(
         *processes.python_command("sapo_desktop.lab"),
         json.dumps({**request, "out": str(Path(request["out"]).expanduser().absolute())}),

@@ -1,7 +1,7 @@
-"""models: what is installed; download, import and remove models; the hub's token.
+"""models: list installed models; download, import and remove models; the hub's token.
 
-A running node is asked, since its settings are those in force. Where none runs the work is done here, in a process of
-its own all the same: no node is started, for it may be the model that it lacks.
+A running node is asked, because its settings apply. Otherwise the work is done here, also in a separate process: no
+node is started, since it may lack that very model.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ async def show(context: Context, args: Namespace) -> None:
 
 
 async def token(context: Context, args: Namespace) -> None:
-    """The keyring is the user's, so no node is asked."""
+    """The keyring belongs to the user, so no node is asked."""
     hub = librarian.endpoint()
     if args.switch == "set":
         await asyncio.to_thread(hub_token.keep, hub, _typed_token(context.out, hub))
@@ -101,7 +101,7 @@ async def _install(
     request: models.DownloadModel | models.ImportModel,
     alone: Callable[[Settings, Show], Awaitable[Kept]],
 ) -> None:
-    """Have it done by the running node, or here; show how it goes and what came of it."""
+    """Let the running node do it, or do it here; show progress and result."""
     async with context.if_running() as node:
         with open_transfers(context.out, model) as show:
             if node is None:
@@ -184,7 +184,7 @@ def _origin(model: Installed) -> str:
 
 
 def _typed_token(out: Output, hub: str) -> str:
-    """From a terminal without being shown, else the first line of standard input: a command line is seen by others."""
+    """From a terminal without echo, else the first line of standard input, because others can see command lines."""
     try:
         line = typed_secret(out, f"Token for {hub}: ").strip() if sys.stdin.isatty() else sys.stdin.readline().strip()
     except EOFError:

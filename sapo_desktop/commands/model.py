@@ -1,4 +1,4 @@
-"""What is asked of the model: eval, ask, export; checkpoints list, back."""
+"""Commands about the model: eval, ask, export; checkpoints list, back."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def checkpoints(context: Context, args: Namespace) -> None:
 
 
 async def compare(context: Context, args: Namespace) -> None:
-    """The model at work beside each that learned here before, on the same held-out questions."""
+    """The current model compared with each that learned here before, on the same held-out questions."""
     context.need_folder()
     found = (await context.ask(GetComparisons())).items
     for one in found:
@@ -57,7 +57,7 @@ async def compare(context: Context, args: Namespace) -> None:
 
 
 def _cells(item: CheckpointInfo) -> list[str]:
-    """Number 0 stands for the base: it is part of the model, so nobody wrote it and it takes no room."""
+    """Number 0 stands for the base: it is part of the model, so it has no time and no size."""
     if item.number == 0:
         return ["base", "0", percent(item.validation), "", ""]
     made = datetime.fromtimestamp(item.created).strftime("%Y-%m-%d %H:%M")
@@ -74,7 +74,7 @@ async def back(context: Context, args: Namespace) -> None:
 
 
 def checkpoint_name(name: str) -> str:
-    """`name`, if it can be one; UsageError else."""
+    """`name` if it is valid; otherwise raises UsageError."""
     if name in ("base", "best", "last") or (name.isascii() and name.isdigit()):
         return name
     hint = nearest(name, ["base", "best", "last"])
@@ -140,7 +140,7 @@ async def ask(context: Context, args: Namespace) -> None:
 
 
 async def export(context: Context, args: Namespace) -> None:
-    """The folder is the user's: it is resolved here, since the node has another working directory."""
+    """The folder is the user's: it is resolved here, because the node has another working directory."""
     folder = Path(args.to).expanduser().resolve()
     name = checkpoint_name(args.checkpoint)
     reply = await context.ask(ExportModel(format=args.format, to=str(folder), checkpoint=name))

@@ -1,4 +1,4 @@
-"""What is asked of a running node: status, pause, resume, finish, quit, silo."""
+"""Commands to a running node: status, pause, resume, finish, quit, silo."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from sapo_desktop.worker.control.messages.requests import (
 )
 
 _COMMAND = " In a terminal: "
-"""What a reason that ends in a command has before it (core/sentences.py): a stop would be typed along."""
+"""Marks a reason that ends in a command (core/sentences.py): a period would be typed along."""
 
 
 async def status(context: Context, args: Namespace) -> None:
@@ -74,7 +74,7 @@ async def pause(context: Context, args: Namespace) -> None:
 
 
 async def resume(context: Context, args: Namespace) -> None:
-    """Go on; the reply says until when, where something holds the node back."""
+    """Continue; the reply says until when, if something holds the node back."""
     await _tell(context, Resume(anyway=parse_duration(args.anyway) if args.anyway else None), "Training continues.")
 
 
@@ -83,7 +83,7 @@ async def finish(context: Context, args: Namespace) -> None:
 
 
 async def quit_node(context: Context, args: Namespace) -> None:
-    """End the node. None running is what was wanted, so that is no failure."""
+    """End the node. If none runs, that is no failure."""
     try:
         await _tell(
             context,
@@ -106,7 +106,7 @@ async def _tell(context: Context, request: Request[Ok], words: str) -> None:
 
 
 class _Learning(NamedTuple):
-    """Whether it learns, and how long things take, as the window says it."""
+    """Whether it learns, and how long things take, in the window's words."""
 
     sentence: str = ""
     times: str = ""
@@ -115,8 +115,8 @@ class _Learning(NamedTuple):
 
 
 async def _learning(node: Node, found: Status) -> _Learning:
-    """By what the window would know of it, but for the rounds of long ago."""
-    # Only where a node answers: it loads numpy.
+    """From what the window would know, without old rounds."""
+    # Only if a node answers: it imports numpy.
     from sapo_desktop.view.learning import learning_sentence, round_left, score_left, time_sentence
     from sapo_desktop.view.link import Attached
     from sapo_desktop.view.viewmodel import KEPT_ROUNDS, View
@@ -131,7 +131,7 @@ async def _learning(node: Node, found: Status) -> _Learning:
 
 
 def _moment(timestamp: float, now: datetime) -> str:
-    """`14:30`, with the day where it is not today."""
+    """`14:30`, with the day if it is not today."""
     moment = datetime.fromtimestamp(timestamp).astimezone()
     return moment.strftime("%H:%M" if moment.date() == now.date() else "%A %d %B, %H:%M")
 
@@ -151,7 +151,7 @@ def _emit_status(context: Context, found: Status, learning: _Learning) -> None:
 
 
 def _energy(found: Status) -> str:
-    """What it took over all history, and what it brought."""
+    """Its energy over the whole history, and the resulting gain."""
     said = f"{found.usage.joules / 3.6e6:,.3f} kWh"
     if found.price_per_kwh:
         said += f" for {found.price_per_kwh * found.usage.joules / 3.6e6:,.2f}"

@@ -1,4 +1,4 @@
-"""peers: who is linked to, whom to keep, block or try; and private swarms."""
+"""peers: linked peers, addresses to keep, block or test; and private swarms."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def add(context: Context, args: Namespace) -> None:
     address = args.address.strip()
     async with context.any_node() as node:
         kept, invited = await _kept(node, "peers"), await _kept(node, "invited")
-        # Typed now, whoever named it before.
+        # Typed now, even if an invite named it before.
         values = {"peers": with_item(kept, address)}
         values |= {"invited": without_item(invited, address)} if address in listed(invited) else {}
         await _keep(context, node, values)
@@ -146,7 +146,7 @@ async def _keep(context: Context, node: Node, values: dict[str, str]) -> None:
 
 
 def _whole_key(text: str, known: Iterable[str]) -> str:
-    """The key that these first digits name. UsageError where they name none, or several."""
+    """The key with these first digits. UsageError for none or several."""
     text = text.strip().lower()
     if len(text) == 64:
         return text

@@ -1,4 +1,4 @@
-"""relay: carries the swarm's groups between nodes; no model and no training."""
+"""relay: forwards the swarm's groups between nodes; no model and no training."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ async def relay(context: Context, args: Namespace) -> None:
 
 
 async def _check(context: Context, options: RelayOptions) -> None:
-    """Have the relay's program look at options, files and ports. Raises SapoError: what is wrong."""
+    """Let the relay's program check options, files and ports. Raises SapoError with what is wrong."""
     await context.door.relay_checked(context.folder, options)
     context.out.done("Options, files and ports are usable.")
 
 
 def _options(args: Namespace) -> RelayOptions:
-    """What was typed, checked as far as it can be here. Raises UsageError."""
+    """The options, checked as far as possible here. Raises UsageError."""
     if bool(args.cert) != bool(args.key):
         raise UsageError("--cert and --key belong together: the files of the certificate and of its private key.")
     swarm, admission, peers = args.swarm, args.admission, args.peer
@@ -101,7 +101,7 @@ def _options(args: Namespace) -> RelayOptions:
 
 
 async def _follow(context: Context, node: Node) -> str:
-    """Show what the relay says until it ends; returns why, where it failed."""
+    """Show the relay's messages until it ends; returns the reason of a failure."""
     async for event in node.events():
         if isinstance(event, Notice):
             context.out.emit("notice", level=event.level, text=str(event.text))
@@ -113,7 +113,7 @@ async def _follow(context: Context, node: Node) -> str:
 
 
 async def _look(context: Context, node: Node) -> None:
-    """Say now and then what goes through."""
+    """Regularly print the relay's traffic."""
     while True:
         with contextlib.suppress(ControlError, NotRunning):
             found = await node.call(GetStatus())
@@ -124,7 +124,7 @@ async def _look(context: Context, node: Node) -> None:
 
 @contextlib.contextmanager
 def _on_hang_up(reload: Callable[[], None], end: Callable[[], None]) -> Iterator[None]:
-    """Be told of SIGHUP; in a terminal it says that this was closed, and nobody would know of a relay left behind."""
+    """Handle SIGHUP; in a terminal it means that the terminal closed, and a remaining relay would be forgotten."""
     at_terminal = sys.stdin.isatty()
     if os.name == "nt" or (at_terminal and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN):
         yield
@@ -138,7 +138,7 @@ def _on_hang_up(reload: Callable[[], None], end: Callable[[], None]) -> Iterator
 
 
 async def _reload_when(told: asyncio.Event, node: Node) -> None:
-    """Hand SIGHUP on to the relay's process, which says what came of it."""
+    """Pass SIGHUP to the relay's process, which reports the result."""
     while True:
         await told.wait()
         told.clear()

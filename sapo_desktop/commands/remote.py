@@ -12,7 +12,7 @@ from sapo_desktop.system.secrets.kept_secrets import remote_key
 
 
 async def key(context: Context, args: Namespace) -> None:
-    """Keep a key, typed without being shown; an empty one forgets."""
+    """Store a key typed without echo; an empty one deletes it."""
     try:
         typed = typed_secret(context.out, f"Key for {args.url} (empty: delete it): ").strip()
     except EOFError as error:

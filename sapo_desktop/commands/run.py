@@ -22,7 +22,8 @@ from sapo_desktop.view.fields import share
 from sapo_desktop.worker.control.messages.requests import JoinSwarm
 
 INVITED = ("swarm", "admission", "peers", "invited")
-"""The settings that an invite link changes, kept ones too: until the node has followed it, it must dial nobody else."""
+"""The settings that an invite link changes, also stored ones: until the node has followed it, it must not dial
+others."""
 
 
 async def run(context: Context, args: Namespace) -> None:
@@ -55,7 +56,7 @@ async def run(context: Context, args: Namespace) -> None:
 
 
 def run_overrides(args: Namespace) -> dict[str, str]:
-    """The settings of this run that the command line names, checked; the longer options win over `--set`."""
+    """The checked settings of this run from the command line; the long options win over `--set`."""
     values = settings.typed_values(args.values)
     for key in ("model", "seed", "tasks", "curriculum", "mix", "weighting", "listen"):
         if getattr(args, key) is not None:
@@ -88,7 +89,7 @@ def run_overrides(args: Namespace) -> dict[str, str]:
 
 
 async def _draw(view: View) -> None:
-    """Have the view say how far it is, four times a second."""
+    """Let the view show its progress, four times a second."""
     while True:
         await asyncio.sleep(0.25)
         view.redraw()
@@ -107,7 +108,7 @@ def _not_kept(context: Context, values: Mapping[str, str]) -> dict[str, str]:
 
 
 def _close(context: Context, dashboard: Dashboard, failure: str, only_now: Mapping[str, str]) -> None:
-    """The last JSON line, the closing summary, and the failure if it was one."""
+    """The last JSON line, the summary, and the failure if there is one."""
     change = dashboard.change
     context.out.emit(
         "end",

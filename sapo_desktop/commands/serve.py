@@ -1,4 +1,4 @@
-"""serve: other programs on this computer ask the model, for as long as the command runs."""
+"""serve: other programs on this computer ask the model while the command runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def serve(context: Context, args: Namespace) -> None:
             ending = asyncio.create_task(ended.wait())
             showing = asyncio.create_task(_show(context, node))
             try:
-                # Where it cannot listen, that comes first; while the address is asked for, Ctrl-C may.
+                # A failure to listen comes first; Ctrl-C may come while the address is requested.
                 await asyncio.wait({serving, showing, ending}, return_when=asyncio.FIRST_COMPLETED)
                 await asyncio.wait({serving, ending}, return_when=asyncio.FIRST_COMPLETED)
                 if serving.done():

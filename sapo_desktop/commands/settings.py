@@ -36,7 +36,7 @@ async def get(context: Context, args: Namespace) -> None:
     try:
         async with context.running() as node:
             found = await call(node, GetSettings())
-            # Asked of the node, whose session may be another one; and only where it is about what is shown.
+            # From the node, whose session may differ from this terminal's; only for the displayed settings.
             asked = not keys or LOOKED_AT.intersection(keys)
             reasons = (await call(node, GetUnsupported())).reasons if asked else {}
     except NotRunning:
@@ -54,12 +54,12 @@ async def change(context: Context, args: Namespace) -> None:
 
 
 async def in_force(context: Context) -> Settings:
-    """Those of the running node, else the kept ones."""
+    """Those of the running node, else the stored ones."""
     return (await context.ask_if_running(GetSettings())).settings
 
 
 async def keep(context: Context, values: dict[str, str], *, now: bool = False) -> Ok:
-    """Have the running node take the settings, `now` without its current round, or write them where none runs."""
+    """Let the running node apply the settings, `now` without its current round, or write them if none runs."""
     try:
         async with context.running() as node:
             return await call(node, SetSettings(values=values, at_once=now))
@@ -67,7 +67,7 @@ async def keep(context: Context, values: dict[str, str], *, now: bool = False) -
         _warn(context)
         folder = DataFolder.at(context.folder)
         reply = await unstarted.with_doubts(folder, unstarted.change(folder, values), values)
-        # Kept all the same: the node may be started in another session than this terminal's, which can tell.
+        # Stored anyway: the node may be started in another session than this terminal's, which may support it.
         reasons = await asyncio.to_thread(asked_in_vain, context.kept(), values)
         for reason in dict.fromkeys(map(str, reasons.values())):
             context.out.warn(f"On this computer it will have no effect. {reason}")
@@ -83,7 +83,7 @@ async def reset(context: Context, args: Namespace) -> None:
         async with context.running() as node:
             reply = await call(node, ResetSettings(keys=args.keys))
     except NotRunning:
-        if args.keys:  # for all of them a file that is refused is set aside, and that is said
+        if args.keys:  # resetting all sets an unusable file aside, which is reported
             _warn(context)
         reply = unstarted.reset(DataFolder.at(context.folder), args.keys)
     context.out.done(str(reply.text))
@@ -105,7 +105,7 @@ async def erase(context: Context, args: Namespace) -> None:
 
 
 def _warn(context: Context) -> None:
-    """Say what a person should know of the file."""
+    """Print remarks about the file."""
     if said := unstarted.read(DataFolder.at(context.folder)).said:
         context.out.warn(str(said))
 
@@ -124,7 +124,7 @@ def typed_values(words: Sequence[str], *, pairs: bool = False) -> dict[str, str]
 
 
 def in_full(values: dict[str, str]) -> dict[str, str]:
-    """The same with a model's path in full: a node runs in another folder than this terminal."""
+    """The same with a model's absolute path: a node runs in another folder than this terminal."""
     model = values.get("model", "")
     if {"/", "\\"} & set(model) or model.lower().endswith(".gguf") or model in (".", ".."):
         path = Path(model).expanduser()

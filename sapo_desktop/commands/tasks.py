@@ -43,7 +43,7 @@ async def show_all(context: Context, args: Namespace) -> None:
 
 
 async def add(context: Context, args: Namespace) -> None:
-    """Add a file; where it can be read in several ways, a person at a terminal chooses."""
+    """Add a file; if it can be read in several ways, a person at a terminal chooses."""
     path = Path(args.file).expanduser().absolute()
     how = {"answers": args.answers, "encoding": args.encoding}
     if sys.stdin.isatty() and not context.out.json_lines:
@@ -55,7 +55,7 @@ async def add(context: Context, args: Namespace) -> None:
 
 
 def _chosen(context: Context, read: TasksRead) -> str:
-    """The value of the choice whose number is typed. Raises UsageError for anything else."""
+    """The value of the choice with the typed number. Raises UsageError for anything else."""
     lines = [str(read.text), ""]
     for number, choice in enumerate(read.choices, 1):
         shown = "; ".join(f"{row.question} → {row.answer}" if row.answer else row.question for row in choice.first)
@@ -99,7 +99,7 @@ def task_name(item: TaskInfo) -> str:
 
 
 def find_tasks(items: Sequence[TaskInfo], name: str) -> list[TaskInfo]:
-    """The task of that name, or all levels of that family; TaskError with the nearest name where there is none."""
+    """The task of that name, or all levels of that family; TaskError with the nearest name if there is none."""
     family, slash, level = name.partition("/")
     of_family = [item for item in items if item.family == family]
     if not of_family:

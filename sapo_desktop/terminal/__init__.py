@@ -1,1 +1,1 @@
-"""What the command line draws: the lines of a running node and its tables."""
+"""What the command line prints: the lines of a running node, and tables."""

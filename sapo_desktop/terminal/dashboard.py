@@ -1,5 +1,5 @@
-"""What a running node's view shows: the window's view model, with what one run in a terminal adds to it. Nothing is
-drawn here."""
+"""The data behind a running node's view: the window's view model, with additions for one run in a terminal. Nothing
+is printed here."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _RATE_WINDOW = 30
 
 
 class Dashboard(View):
-    """The memory of one run's view.
+    """The state of one run's view.
 
     Args:
         data: the node's folder.
-        rounds_wanted: how many this run was asked for; None: until told.
+        rounds_wanted: requested for this run; None: no limit.
         clock: seconds of any clock.
     """
 
@@ -36,13 +36,13 @@ class Dashboard(View):
         self.opened = clock()
         self.reason = "Starting the node"
         self.played = 0
-        """Rounds that finished while the view watched."""
+        """Rounds that finished during the view."""
         self.has_learned = False
-        """Whether a step was taken in one of those that were watched."""
+        """Whether one of them took a training step."""
         self._finish_times: deque[float] = deque(maxlen=_RATE_WINDOW)
 
     def greet(self, status: Status, settings: SettingsAre) -> None:
-        """Take what the node says about itself when a view attaches."""
+        """The node's status when a view attaches."""
         columns: dict[str, Any] = {name: [] for name in COLUMNS}
         self.take(Attached(status=status, settings=settings, curve=Curve(**columns)))
 
@@ -63,13 +63,13 @@ class Dashboard(View):
 
     @property
     def ends(self) -> int:
-        """Over how many rounds each end of the run is averaged: ten, or half of a shorter run, for a round alone says
-        little."""
+        """Number of rounds in the mean of either end of the run: ten, or half of a shorter run, because a single
+        round says little."""
         return max(1, min(RECENT_ROUNDS, self.played // 2))
 
     @property
     def change(self) -> tuple[float, float] | None:
-        """Mean reward of the first and of the last rounds that were watched."""
+        """Mean reward of the first and of the last rounds of the view."""
         if not self.played:
             return None
         mine = self.curves.column("reward")[-self.played :]
@@ -88,13 +88,13 @@ class Dashboard(View):
 
     @property
     def held_out_now(self) -> float | None:
-        """The newest validation score, the untrained model's where there is no other."""
+        """The newest validation score, the untrained model's if there is no other."""
         told = self.status.validation if self.status else None
         return self.scores[-1] if self.scores else told
 
     @property
     def rounds_per_hour(self) -> float | None:
-        """From the rounds seen finishing since the last pause, else what the node said."""
+        """From the rounds finished since the last pause, else the node's own value."""
         given = self.status.rounds_per_hour if self.status else None
         if len(self._finish_times) < 2:
             return given
@@ -103,7 +103,7 @@ class Dashboard(View):
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the wanted rounds are done, at the present rate."""
+        """Until the wanted rounds are done, at the current rate."""
         rate = self.rounds_per_hour
         if self.rounds_wanted is None or not rate:
             return None

@@ -1,6 +1,6 @@
-"""How people type our commands here: `sapo-desktop`, or the way this process was started where that command is not.
+"""How to type our commands here: `sapo-desktop`, or the way this process was started if that command does not exist.
 
-In a clone nothing is installed: there it is `.venv/bin/python -m sapo_desktop`. An installed application's launcher
+Nothing is installed from a clone: there it is `.venv/bin/python -m sapo_desktop`. An installed application's launcher
 names itself in SAPO_DESKTOP_PROGRAM. For people only, never in JSON lines.
 """
 
@@ -17,7 +17,7 @@ from sapo_desktop.core.sentences import quoted
 
 PROGRAM = "sapo-desktop"
 _COMMAND = re.compile(rf"(?<![\w./@'\"-]){PROGRAM}(?=\s[a-zA-Z-])")
-"""With a word after it; as a name of files, packages and addresses it stays."""
+"""Followed by a word; names of files, packages and addresses do not match."""
 
 
 def as_started(text: str) -> str:
@@ -27,7 +27,7 @@ def as_started(text: str) -> str:
 
 @functools.cache
 def program() -> str:
-    """What is typed for the program itself."""
+    """How to type the program itself."""
     if shutil.which(PROGRAM):
         return PROGRAM
     if launcher := os.environ.get("SAPO_DESKTOP_PROGRAM"):
@@ -39,7 +39,7 @@ def program() -> str:
 
 
 def _shortest(path: str) -> str:
-    """The path, from the working directory where that is shorter; as one word of a shell's command line."""
-    with contextlib.suppress(OSError, ValueError):  # it is on another drive, or the working directory has gone
+    """The path, relative to the working directory if that is shorter, as one word of a shell's command line."""
+    with contextlib.suppress(OSError, ValueError):  # it is on another drive, or the working directory was deleted
         path = min(path, os.path.relpath(path), key=len)
     return quoted(path)

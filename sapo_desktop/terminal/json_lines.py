@@ -17,7 +17,7 @@ from sapo_desktop.worker.control.messages.facts import Notice
 
 
 def emit_event(out: Output, event: Event) -> None:
-    """Write the line (or lines) that `event` stands for. Progress is for eyes only and writes none."""
+    """Write the line or lines for `event`. Progress is only for display and writes none."""
     match event:
         case StateChanged(state=state, reason=reason):
             out.emit("state", state=state, reason=reason)

@@ -1,7 +1,7 @@
-"""Where a command's words and records go: people read stdout, or with `--json` machines do and people read stderr.
+"""A command's output: people read stdout; with `--json`, programs do and people read stderr.
 
-A JSON line is one object with `event` first, ASCII only, flushed at once. Words are cleaned of whatever a model or a
-peer may have put into them. rich is imported when the first table is drawn.
+A JSON line is one object with `event` first, ASCII only, flushed at once. Text is cleaned of anything that a model or
+peer may have put into it. rich is imported when the first table is printed.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _PIPE_WIDTH = 10_000
 
 
 _IN_ASCII = str.maketrans({"✓": "+", "✗": "x", "→": "->", "…": "..."})
-"""Our signs, for a stream that cannot show all of what is said."""
+"""Replacements for our characters, for a stream that cannot show them."""
 
 
 def printable(text: str, stream: TextIO) -> str:
-    """`text` as `stream` can show it: clean, and with our commands as they are typed here."""
+    """`text` in a form that `stream` can show: clean, with our commands as they are typed here."""
     encoding = stream.encoding or "ascii"
     text = as_started(clean(text))
     try:
@@ -39,7 +39,7 @@ def printable(text: str, stream: TextIO) -> str:
 
 @contextlib.contextmanager
 def written() -> Iterator[None]:
-    """SapoError where what is printed cannot be written: it goes to a file, and its disk is full."""
+    """Raise SapoError if the output cannot be written, for example to a file on a full disk."""
     try:
         yield
     except BrokenPipeError:
@@ -56,7 +56,7 @@ class Output:
         self.stdout = stdout or sys.stdout
         self.stderr = stderr or sys.stderr
         self._drawn = 0
-        """Characters of the passing line that stands there."""
+        """Characters of the current temporary line."""
 
     @property
     def words(self) -> TextIO:
@@ -64,23 +64,23 @@ class Output:
         return self.stderr if self.json_lines else self.stdout
 
     def say(self, text: str) -> None:
-        """A sentence (or lines) for a person; part of the result."""
+        """Print a sentence (or lines) for a person; part of the result."""
         self.wipe()
         with written():
             print(printable(text, self.words), file=self.words, flush=True)
 
     def warn(self, text: str) -> None:
-        """A sentence for a person that is no part of the result: always stderr."""
+        """Print a sentence that is not part of the result: always to stderr."""
         self.wipe()
         print(printable(text, self.stderr), file=self.stderr, flush=True)
 
     @property
     def has_last_line(self) -> bool:
-        """Whether it goes to a terminal, which can write over what stands there."""
+        """Whether it writes to a terminal, which can overwrite a line."""
         return self.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     def passing(self, text: str) -> None:
-        """One line of how far it is, in a terminal only; whatever is said next takes its place."""
+        """Show the progress in one temporary line, in a terminal only; further output replaces it."""
         if self.has_last_line:
             room = shutil.get_terminal_size().columns - 1
             line = printable(one_line(text), self.stderr)[:room]
@@ -89,7 +89,7 @@ class Output:
             self._drawn = len(line)
 
     def wipe(self) -> None:
-        """Take the passing line away."""
+        """Remove the temporary line."""
         if self._drawn:
             self.stderr.write(f"\r{'':<{self._drawn}}\r")
             self.stderr.flush()
@@ -104,7 +104,7 @@ class Output:
                 self.stdout.flush()
 
     def done(self, text: str) -> None:
-        """The one sentence that a command comes to."""
+        """Print the one sentence with a command's result."""
         self.emit("ok", text=text)
         self.say(text)
 

@@ -11,7 +11,7 @@ from sapo_desktop.worker.control.messages.swarm import BackboneInfo, LinkInfo, S
 
 
 def swarm_line(swarm: SwarmInfo) -> Fields:
-    """What `status --json` says of the swarm."""
+    """The swarm in `status --json`."""
     known = {name: getattr(swarm, name) or None for name in ("key", "swarm", "kept", "address")}
     return fields(swarm) | known | {"links": len(swarm.links)}
 
@@ -21,7 +21,7 @@ def link_line(link: LinkInfo) -> Fields:
 
 
 def swarm_lines(swarm: SwarmInfo) -> list[str]:
-    """For a person, below what the node does."""
+    """For a person, after the node's state."""
     lines = [f"Swarm     {swarm.reason}"]
     if swarm.swarm:
         lines.append(f"Private   swarm {swarm.swarm}")
@@ -41,7 +41,7 @@ def swarm_lines(swarm: SwarmInfo) -> list[str]:
 
 
 def _trouble_lines(swarm: SwarmInfo) -> list[str]:
-    """Who is not reached, what to know, and what was refused."""
+    """Unreachable peers, remarks, and refusals."""
     lines = [f"Address   {text}" for text in swarm.partings.values() if str(text) not in str(swarm.reason)]
     for address, since in swarm.silent.items():
         when = time.strftime("%A %H:%M", time.localtime(since))

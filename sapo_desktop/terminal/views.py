@@ -1,5 +1,5 @@
-"""The two ways to watch a node: a plain line per round, in a terminal with a last line that says how far it is; JSON
-lines. Neither decides anything."""
+"""Two ways to watch a node: a plain line per round, in a terminal with a temporary line of progress; or JSON lines.
+Neither makes decisions."""
 
 from __future__ import annotations
 
@@ -48,23 +48,23 @@ def eval_line(report: EvalReport) -> str:
 
 
 def answer_line(answer: Answered) -> str:
-    """The question, the answer and whether it was solved, on one line."""
+    """The question, the answer and whether it is right, on one line."""
     question, completion = shortened(answer.question, 100), shortened(answer.completion, 100) or "(nothing)"
     return f"{'✓' if answer.solved else '✗'} {task_title(answer.task)}: {question} → {completion}"
 
 
 _TOLD_STATES = ("finishing", "paused", "failed")
-"""States that deserve a plain line, as does a start that takes long; of the others rounds and the summary tell."""
+"""States that get a plain line, as does a slow start; rounds and the summary cover the others."""
 
 
 class View:
-    """What watching calls."""
+    """Called while watching."""
 
     def __init__(self, out: Output) -> None:
         self._out = out
 
     def event(self, event: Event) -> None:
-        """The dashboard has taken this event."""
+        """The dashboard has handled this event."""
         raise NotImplementedError
 
     def said(self, text: str) -> None:
@@ -76,12 +76,12 @@ class View:
 
 
 def view_for(out: Output, dashboard: Dashboard) -> View:
-    """The view that suits `out`."""
+    """The view for `out`."""
     return JsonView(out) if out.json_lines else PlainView(out, dashboard)
 
 
 def passing_line(view: Dashboard) -> str:
-    """`round 41, answering 38/64; 1,240 rounds/h, 5m 10s left`; while nothing is played, the reason."""
+    """`round 41, answering 38/64; 1,240 rounds/h, 5m 10s left`; while no round is played, the reason."""
     if view.state not in ("working", "finishing") or view.phase == "waiting":
         return view.reason
     line = f"round {view.round:,}, {PHASE_WORDS[view.phase].lower()}"
@@ -94,7 +94,7 @@ def passing_line(view: Dashboard) -> str:
 
 
 class JsonView(View):
-    """Machines read stdout; people find notices on stderr."""
+    """Programs read stdout; people find notices on stderr."""
 
     def event(self, event: Event) -> None:
         emit_event(self._out, event)
@@ -103,7 +103,7 @@ class JsonView(View):
 
 
 class PlainView(View):
-    """A line per round, score and notice. The first answer is shown too: it says that the node is alive."""
+    """A line per round, score and notice. The first answer is shown too, as a sign of life."""
 
     def __init__(self, out: Output, dashboard: Dashboard) -> None:
         super().__init__(out)
@@ -130,7 +130,7 @@ class PlainView(View):
                 pass
 
     def _state(self, event: StateChanged) -> None:
-        """That the computer is busy is told when it begins, and not of every round."""
+        """A busy computer is reported once, not for every round."""
         why = event.why
         starts_long = isinstance(why, Starting) and bool(why.busy)
         busy = isinstance(why, Working | Finishing) and bool(why.busy)

@@ -1,6 +1,6 @@
-"""Numbers, spans and sizes as people write them; pure functions.
+"""Numbers, durations and sizes as people write them; pure functions.
 
-Sizes are powers of 1000 (KB, MB, GB). A duration is read and written in the same form: `90s`, `15m`, `1h30m`.
+Sizes are in powers of 1000 (KB, MB, GB). Durations are read and written in the same form: `90s`, `15m`, `1h30m`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LONGEST = 366 * 86400.0
 
 
 def parse_duration(text: str) -> float:
-    """Seconds in `90s`, `15m`, `1h`, `1h30m`, `2d`; UsageError for anything else or more than a year."""
+    """Seconds in `90s`, `15m`, `1h`, `1h30m`, `2d`. Raises UsageError for anything else or more than a year."""
     match = _DURATION.fullmatch(text.strip().lower().replace(" ", ""))
     if match is None or not any(match.groups()):
         raise UsageError(f"{text!r} is not a duration. Write 90s, 15m, 1h or 1h30m.")
@@ -39,7 +39,7 @@ def parse_until(text: str, now: datetime) -> datetime:
         hour, minute = int(match[1]), int(match[2])
     else:
         raise UsageError(f"{text!r} is not a time: write tomorrow or a time of day such as 14:30.")
-    # The wall clock is moved without its offset: a night in which clocks change still ends at 00:00.
+    # Computed in local time: a night in which clocks change still ends at 00:00.
     wall = now.replace(tzinfo=None)
     moment = wall.replace(hour=hour, minute=minute, second=0, microsecond=0)
     if moment <= wall:
@@ -67,7 +67,7 @@ def size(count: float) -> str:
 
 
 def percent(share: float | None) -> str:
-    """`27%`, or `-` where there is nothing to say. Only all is 100% and only nothing is 0%."""
+    """`27%`, or `-` for no value. Only all is 100% and only nothing is 0%."""
     if share is None:
         return "-"
     if 0 < share < 1:
@@ -81,7 +81,7 @@ def amount(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """` Did you mean X?` for the closest known word, or nothing: made to end an error's sentence."""
+    """` Did you mean X?` for the closest known word, or nothing; ends an error's sentence."""
     choices = list(known)
     close = difflib.get_close_matches(word, choices, n=1, cutoff=0.5)
     if not close:

@@ -1,4 +1,4 @@
-"""A completion as a person reads it: the answer by itself, the steps before it, and no tags. No Qt."""
+"""A completion for display: the answer by itself, the steps before it, without tags. No Qt."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import NamedTuple
 from sapo_desktop.core.extraction import CLOSE, OPEN, answer_span
 
 _FRACTION = re.compile(r"(\$?)\\d?frac\{(-?[0-9]{1,12})\}\{(-?[0-9]{1,12})\}\1")
-"""Of whole numbers, as the task of fractions writes them."""
+"""Of whole numbers, as in the task of fractions."""
 
 
 class Parted(NamedTuple):
-    """What a model wrote, still hostile."""
+    """The parts of a model's text, still hostile."""
 
     answer: str
-    """As the marker finds it; empty where there is none."""
+    """As the scorer finds it; empty if there is none."""
     steps: str
-    """All before it."""
+    """Everything before it."""
 
 
 def parted(completion: str) -> Parted:
-    """Tell the answer from the steps."""
+    """Separate the answer from the steps."""
     span = answer_span(completion)
     if span is None:
         return Parted("", "")
@@ -34,7 +34,7 @@ def in_plain_signs(text: str) -> str:
 
 
 def without_tags(text: str) -> str:
-    """The text without the tags of an answer, whole ones or one that is being written."""
+    """The text without the tags of an answer, also unfinished ones."""
     for tag in (OPEN, CLOSE):
         text = text.replace(tag, "")
     cut = text.rfind("<")

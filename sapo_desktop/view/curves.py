@@ -1,7 +1,7 @@
-"""The node's history as columns of numbers that grow, and what of them a chart of some width can show. No Qt.
+"""The node's history as growing columns of numbers, and the part that a chart of some width can show. No Qt.
 
 A chart has room for a thousand points and a history has a hundred thousand: `Means` gives the mean of every bucket of
-rounds, and no zoom reads more than it draws.
+rounds, and no zoom level reads more than it draws.
 """
 
 from __future__ import annotations
@@ -21,19 +21,22 @@ Column: TypeAlias = npt.NDArray[np.float64]
 COLUMNS = (
     "round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high", "swarm_peers", "swarm_mine", "silo", "model"
 )  # fmt: skip
-"""Of a Curve: what its rows are made of. `model` decides whose a row is."""
+"""The columns of a Curve's rows. `model` is the owner of a row."""
 RECENT_ROUNDS = 20
-"""Shares of single rounds rest on few questions: what is shown is the mean of so many."""
+"""Single rounds have few questions, so means over this many are shown."""
 _FIRST_ROOM = 1024
 _HARDLY = 0.01
-"""A gain that is hardly one: of the starter's 252 questions, two or three."""
+"""A negligible gain: two or three of the starter's 252 questions."""
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Held-out scores by round of one model, in one way of asking, with the gains over its base. The base stands at the
-    round before the model's first. `low`, `high`: the base's score plus the 95% interval of the gain on the same
-    questions, NaN where it is not known: where the base lies outside, something was learned, or lost."""
+    """Held-out scores by round of one model and way of asking, with the gains over its base, which is placed at the
+    round before the model's first.
+
+    `low`, `high`: the base's score plus the 95% interval of the gain on the same questions, NaN if unknown. If the base
+    is outside, something was learned, or lost.
+    """
 
     rounds: Column
     scores: Column
@@ -47,9 +50,12 @@ class HeldOut:
     """Of the newest score; 0: from before they were counted."""
 
     def level_since(self, span: int) -> int | None:
-        """The round since which the score has hardly risen, where something had been learned before; None while it
-        rises, or where that is `span` rounds or fewer. `span`: rounds after which all questions were asked anew; 0:
-        they never are. Scores of a model's first half of it rest on few questions: a lucky one is no level."""
+        """The round since which the score has hardly risen, if something had been learned before; None while it rises,
+        or if that is `span` rounds or fewer.
+
+        `span`: rounds after which all questions were asked again; 0: they never are. Scores of a model's first half of
+        it rest on few questions, so a lucky one does not count.
+        """
         if not span or len(self.rounds) < 2:
             return None
         known = self.rounds >= self.rounds[1] + span / 2
@@ -63,7 +69,7 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Shares:
-    """The share solved of the same kinds of question in the same rounds, here and by the median peer, as the mean of
+    """The share solved of the same kinds of question in the same rounds, here and by the median peer, as means over
     the last RECENT_ROUNDS in which peers were measured."""
 
     mine: float
@@ -72,22 +78,22 @@ class Shares:
     high: float
     """95% interval of `others`."""
     peers: int
-    """On how many it rests, in the newest of these rounds."""
+    """Their number in the newest of these rounds."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a model that is not at work came to: held-out scores."""
+    """The result of a model that is not in use: held-out scores."""
 
     model: str
     name: str
-    """The setting `model`."""
+    """The value of the setting `model`."""
     base: float | None
     now: float
 
 
 class _Rows:
-    """Rows of one model, oldest first, in room that grows by doubling."""
+    """Rows of one model, oldest first, in arrays that grow by doubling."""
 
     def __init__(self) -> None:
         self._room = np.full((len(COLUMNS), _FIRST_ROOM), np.nan)
@@ -106,27 +112,27 @@ class _Rows:
         self.count = wanted
 
     def forget_from(self, round_number: int) -> bool:
-        """Whether there was anything to forget."""
+        """Drop these rows; returns whether there were any."""
         before, self.count = self.count, int(np.searchsorted(self.column("round"), round_number))
         return self.count < before
 
 
 class Curves:
-    """One row for every finished round that counts, oldest first; what is not known is NaN. Rows and scores are those
-    of one model, the one at work: those of others wait until it is chosen again."""
+    """One row for every finished round that counts, oldest first; unknown values are NaN. Rows and scores are those
+    of the current model; those of others wait until it is chosen again."""
 
     def __init__(self) -> None:
         self.model = ""
-        """Short hash of the one that is shown."""
+        """Short hash of the displayed model."""
         self.names: dict[str, str] = {}
-        """Of every model that ever was at work, in the order of their first rounds, by its short hash: the setting
-        `model`."""
+        """Short hash -> value of the setting `model`, for all current and former models in the order of their first
+        rounds."""
         self._of_model: dict[str, _Rows] = {}
         self._held_out: tuple[object, HeldOut] | None = None
         self.revision = 0
-        """Another number whenever a value is another one."""
+        """Changes whenever a value changes."""
         self.evals: list[EvalPoint] = []
-        """Held-out scores of every model in the order in which they were taken."""
+        """Held-out scores of all models, in the order of their evaluations."""
 
     def __len__(self) -> int:
         return self._rows.count
@@ -136,7 +142,7 @@ class Curves:
         return self._of_model.setdefault(self.model, _Rows())
 
     def column(self, name: str) -> Column:
-        """A view of one column, one value a round. `silo` is 1 or 0, peers are a count."""
+        """A view of one column, one value per round. `silo` is 1 or 0, peers are a count."""
         return self._rows.column(name)
 
     @property
@@ -149,11 +155,11 @@ class Curves:
 
     @property
     def last_round(self) -> int:
-        """Of the model that is shown."""
+        """Of the displayed model."""
         return int(self.column("round")[-1]) if len(self) else 0
 
     def show(self, model: str) -> bool:
-        """Show this model's from now on; whether it is another one."""
+        """Show this model's from now on; returns whether it is a different one."""
         if model == self.model:
             return False
         self.model = model
@@ -161,7 +167,7 @@ class Curves:
         return True
 
     def load(self, curve: Curve) -> None:
-        """Take a whole history in place of what was known."""
+        """Replace everything by a whole history."""
         found = np.array([_numbers(getattr(curve, name)) for name in COLUMNS]).reshape(len(COLUMNS), -1)
         self._of_model.clear()
         for place in np.unique(found[-1]):
@@ -173,7 +179,7 @@ class Curves:
         self.revision += 1
 
     def add(self, report: RoundReport) -> None:
-        """A round of the model that is shown finished. Rounds of its number and later ones were lost and are played
+        """A round of the displayed model finished. Rounds with its number and later ones were lost and are played
         again."""
         self.forget_from(report.round)
         swarm = report.swarm_reward
@@ -193,7 +199,7 @@ class Curves:
         self.revision += 1
 
     def add_eval(self, report: EvalReport) -> None:
-        """A score was taken."""
+        """A new score."""
         self.evals.append(
             EvalPoint(
                 round=report.round,
@@ -210,7 +216,7 @@ class Curves:
         )
 
     def shares(self, at: int | None = None) -> Shares | None:
-        """Here and in the swarm, up to row `at`, or the newest; None where no peer was measured in the last rounds."""
+        """Here and in the swarm, up to row `at`, or the newest; None if no peer was measured in the last rounds."""
         end = len(self) if at is None else at + 1
         columns = (self.column(name)[:end] for name in ("swarm_mine", "swarm_reward", "swarm_low", "swarm_high"))
         mine, others, low, high = (last_known(column, RECENT_ROUNDS) for column in columns)
@@ -220,10 +226,10 @@ class Curves:
         return Shares(mine, others, low, high, int(peers[~np.isnan(peers)][-1]))
 
     def forget_from(self, round_number: int) -> None:
-        """Drop this round and all after it, with the scores of what they had trained."""
+        """Drop this round and all later ones, with the scores of what they had trained."""
         if sum(rows.forget_from(round_number) for rows in self._of_model.values()):
             self.revision += 1
-            # The score of this very round may have been told before the round itself.
+            # The score of this very round may have arrived before the round itself.
             self.evals = [point for point in self.evals if point.round <= round_number]
 
     def held_out(self) -> HeldOut:
@@ -235,7 +241,7 @@ class Curves:
         return self._held_out[1]
 
     def results_before(self) -> list[Result]:
-        """What each other model that was scored came to, in the order of their first rounds."""
+        """The result of each other model that was scored, in the order of their first rounds."""
         found = ((model, name, self._scores_of(model, 0)) for model, name in self.names.items() if model != self.model)
         return [
             Result(model=model, name=name, base=scores.base, now=float(scores.scores[-1]))
@@ -248,10 +254,11 @@ class Curves:
 
 
 def _held_out(points: Iterable[EvalPoint], first: int) -> HeldOut:
-    """Of these, in the order in which they were taken, the scores of the line that the newest one belongs to: of one
-    set of questions and one way of asking. The base stands at round `first`. Of a checkpoint the newest score counts,
-    and one that was taken by hand keeps the gain that is known. A line without a score of its base begins with the one
-    that its newest gain implies."""
+    """The scores of the newest one's line: of one set of questions and one way of asking, in order of evaluation.
+
+    The base is placed at round `first`. For a checkpoint the newest score counts, and one taken by hand keeps the known
+    gain. A line without a score of its base begins with the one that its newest gain implies.
+    """
     lines: dict[str | float, dict[tuple[int, str], tuple[float, Gain | None]]] = {}
     bases: dict[str | float, float] = {}
     current: str | float = ""
@@ -261,8 +268,8 @@ def _held_out(points: Iterable[EvalPoint], first: int) -> HeldOut:
         implied = point.score if not point.round else None if point.gain is None else point.score - point.gain.value
         own = point.line or current
         if not point.line and implied is not None:
-            # From before lines had names: another base is another model, or other questions. One that was scored by
-            # hand and comes out hardly different may be the same: the line stays until a gain is over it.
+            # From before lines had names: another base means another model or other questions. A base scored by hand
+            # with a nearly equal result may be the same: the line stays until a gain is over it.
             own = round(implied, 9)
         hardly = (
             not point.line and not point.round and current in bases and abs(point.score - bases[current]) <= _HARDLY
@@ -293,7 +300,7 @@ def _held_out(points: Iterable[EvalPoint], first: int) -> HeldOut:
 
 
 def smoothed(values: Column, window: int) -> Column:
-    """Mean of the last `window` values up to each one, those that are NaN left out; fewer at the beginning."""
+    """Mean of the last `window` values up to each one, without NaN; fewer at the beginning."""
     if window <= 1 or not len(values):
         return values
     sums, counts = _running(values)
@@ -305,7 +312,8 @@ def smoothed(values: Column, window: int) -> Column:
 
 
 class Means:
-    """The mean of any stretch of a column at once: sums from the beginning, NaN left out, computed when it is made."""
+    """The mean of any stretch of a column in constant time: sums from the beginning, without NaN, computed at
+    creation."""
 
     def __init__(self, x: Column, values: Column) -> None:
         self._x = x
@@ -315,15 +323,15 @@ class Means:
     def glimpse(self, first: float, last: float, buckets: int) -> tuple[Column, Column]:
         """The values with first <= x <= last, and one neighbour on either side, in about `buckets` points: x and mean.
 
-        `x` ascends. Where the values fit, they are given as they are; otherwise each bucket of equally many rounds
-        gives its middle and its mean. Costs what is shown, not what there is.
+        `x` ascends. If the values fit, they are returned as they are; otherwise each bucket of equally many rounds
+        gives its middle and its mean. The cost depends on what is shown, not on the whole.
         """
         begin = max(0, int(np.searchsorted(self._x, first)) - 1)
         end = min(len(self._x), int(np.searchsorted(self._x, last, side="right")) + 1)
         if end - begin <= buckets:
             return self._x[begin:end], self.values[begin:end]
         size = -(-(end - begin) // buckets)
-        # Buckets begin at multiples of their size in the whole history: a curve that is moved does not flicker.
+        # Buckets begin at multiples of their size in the whole history, so that a moving curve does not flicker.
         edges = np.arange(begin - begin % size, end + size, size).clip(begin, end)
         starts, ends = edges[:-1], edges[1:]
         counts = self._counts[ends] - self._counts[starts]
@@ -334,14 +342,14 @@ class Means:
 
 
 def _running(values: Column) -> tuple[Column, Column]:
-    """Sum and count of the first n values for every n from 0 on, those that are NaN left out."""
+    """Sum and count of the first n values for every n from 0 on, without NaN."""
     known = ~np.isnan(values)
     sums = np.concatenate([[0.0], np.cumsum(np.where(known, values, 0.0))])
     return sums, np.concatenate([[0.0], np.cumsum(known)])
 
 
 def last_known(values: Column, window: int) -> float | None:
-    """Mean of the last `window` values, those that are NaN left out; None where none is known."""
+    """Mean of the last `window` values, without NaN; None if none is known."""
     tail = values[-window:]
     known = tail[~np.isnan(tail)]
     return float(known.mean()) if len(known) else None

@@ -10,7 +10,7 @@ from sapo_desktop.view.curves import RECENT_ROUNDS
 from sapo_desktop.view.viewmodel import View
 
 _FORM_ROUNDS = 5
-"""The form of answers is learned within a few rounds: older ones say nothing of now."""
+"""The form of answers is learned within a few rounds, so older ones do not matter."""
 
 
 def learning_sentence(view: View) -> Text:
@@ -37,8 +37,8 @@ def learning_sentence(view: View) -> Text:
 
 
 def readable_share(view: View) -> float | None:
-    """Share of own answers that could be read of late, while the model still learns to write such; None once it can, or
-    where that earns nothing."""
+    """Share of recent own answers that could be read, while the model still learns their form; None once it knows
+    it, or if that earns nothing."""
     found = [one.readable for one in list(view.reports)[-_FORM_ROUNDS:] if one.readable is not None]
     if not found or view.settings.reward != "auto":
         return None
@@ -47,19 +47,19 @@ def readable_share(view: View) -> float | None:
 
 
 def round_seconds(view: View) -> float | None:
-    """What a round of this model takes, without the held-out questions; None before its first."""
+    """Seconds of a round of this model, without the held-out questions; None before its first."""
     found = [one.seconds - one.evaluate_seconds for one in list(view.reports)[-RECENT_ROUNDS:]]
     return median(found) if found else None
 
 
 def round_left(view: View) -> float | None:
-    """Seconds until this round is over; 0 where it takes longer than usual, None before the model's first one."""
+    """Seconds until this round ends; 0 if it takes longer than usual, None before the model's first one."""
     usual = round_seconds(view)
     return None if usual is None else max(0.0, usual - view.round_taken)
 
 
 def score_left(view: View) -> float | None:
-    """Seconds until the next held-out score; None where none is due, or it cannot be known."""
+    """Seconds until the next held-out score; None if none is due, or it is unknown."""
     usual, left = round_seconds(view), round_left(view)
     if usual is None or left is None or view.next_score is None:
         return None
@@ -69,7 +69,7 @@ def score_left(view: View) -> float | None:
 
 
 def time_sentence(view: View) -> Text:
-    """How long this round will take, and when the next score comes; empty while nothing is played."""
+    """How long this round will take, and when the next score comes; empty while no round is played."""
     if not view.at_work:
         return ""
     if view.phase == "evaluate":

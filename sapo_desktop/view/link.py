@@ -1,4 +1,4 @@
-"""What the window may know of its link to the worker; attachment.py keeps the link itself. No Qt."""
+"""The state of the window's link to the worker; attachment.py keeps the link itself. No Qt."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from sapo_desktop.worker.control.messages.replies import Curve, SettingsAre, Sta
 
 
 class Connecting(Record, frozen=True, kw_only=True):
-    """A worker is looked for, or started."""
+    """A worker is being found or started."""
 
     again: bool = False
     why: Starting = Starting()
-    """What the worker says of its start; nothing before it does."""
+    """The worker's reason while it starts; empty before."""
 
 
 class LastKnown(Record, frozen=True, kw_only=True):
-    """The rounds on the disk, shown until a node that starts says how it stands."""
+    """The rounds on the disk, shown until a starting node reports its state."""
 
     curve: Curve
 
 
 class Attached(Record, frozen=True, kw_only=True):
-    """The worker answers; what it said of itself. Events follow."""
+    """The worker answers, with its state. Events follow."""
 
     status: Status
     settings: SettingsAre
@@ -34,8 +34,8 @@ class Attached(Record, frozen=True, kw_only=True):
 
 
 Mend = Literal["", "model", "pack", "settings", "file"]
-"""`pack`: what learns is not installed yet. `file`: the one of the settings, which cannot be read: all can be set to
-the defaults, and nothing else can be changed, before a person has mended it."""
+"""`pack`: the engine pack is not installed yet. `file`: the settings file is unreadable; until a person fixes it,
+only a reset of all settings is possible."""
 
 
 class Lost(Record, frozen=True, kw_only=True):
@@ -43,12 +43,12 @@ class Lost(Record, frozen=True, kw_only=True):
 
     reason: Text
     mend: Mend = ""
-    """What has to be changed before one can start, where the start failed for that: a start by itself is tried once a
-    minute then, and settings can be changed meanwhile, but for those of a file that cannot be read."""
+    """What must change before one can start, if the start failed for that. Then automatic starts are tried once a
+    minute. Settings can be changed meanwhile, unless their file is unreadable."""
 
 
 class Ended(Record, frozen=True, kw_only=True):
-    """The worker was told to end, here or elsewhere, and did."""
+    """The worker was asked to quit, here or elsewhere, and did."""
 
 
 LinkChange = Connecting | Attached | Lost | Ended

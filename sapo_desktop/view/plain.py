@@ -14,8 +14,8 @@ Value = TypeVar("Value")
 
 
 def plain(value: Value, made: Callable[[str], str] = one_line) -> Value:
-    """A copy of a record, or of what is in one, that can be shown as it is, with `made` done to every text in it. What
-    it names is still named by it, unless the name was one that nobody should see."""
+    """A displayable copy of a record, or of its content, with `made` applied to every text in it. Names still refer
+    to the same things, unless a name was unsafe to show."""
     if isinstance(value, str):
         return made(value)  # type: ignore[return-value]
     if isinstance(value, Sentence):  # its template is our own
@@ -31,5 +31,5 @@ def plain(value: Value, made: Callable[[str], str] = one_line) -> Value:
 
 
 def many_lines(text: str) -> str:
-    """Plain, its lines kept: what is said at length."""
+    """Plain, with its line breaks, for longer texts."""
     return clean(text)[:4000]

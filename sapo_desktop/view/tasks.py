@@ -1,4 +1,4 @@
-"""Tasks by their titles, as in `Greatest common divisor, easy` for `gcd/easy`; in English."""
+"""Titles of tasks, as in `Greatest common divisor, easy` for `gcd/easy`; in English."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.resources import resource
 
 _ID = 8
-"""Characters of the id of a task that is not known here: enough to tell two apart."""
+"""Characters shown of an unknown task's id, enough to distinguish two."""
 
 
 def task_title(task: str) -> str:
-    """A task by its family's title and its level; an id of a task that is not known here, by its beginning."""
+    """A task by its family's title and its level; an unknown task by the beginning of its id."""
     family, _, level = task.partition("/")
     if not level:
         return titles().get(family) or f"unknown task {short_id(family)}"
@@ -26,12 +26,12 @@ def short_id(task: str) -> str:
 
 
 def plain_family(name: str) -> str:
-    """A family that has no title here: `brand new` for `brand_new`."""
+    """A family without a title here: `brand new` for `brand_new`."""
     return one_line(name, 60).replace("_", " ")
 
 
 @functools.cache
 def titles() -> Mapping[str, str]:
-    """Family to title. A client may not load tasks/catalogue.py, which is the worker's."""
+    """Family -> title. A client must not import tasks/catalogue.py, which is the worker's."""
     catalogue = tomllib.loads(resource("tasks.toml").read_text(encoding="utf-8"))
     return {name: family["title"] for name, family in catalogue.items()}

@@ -1,7 +1,7 @@
-"""Everything that window and terminal show of a node, as plain data: arrivals go in, nothing is drawn here. No Qt.
+"""Everything that window and terminal show of a node, as plain data: events go in, nothing is drawn here. No Qt.
 
-`View.take` returns which parts changed, so that a page draws anew only what it shows. Texts of models and peers are
-made plain here, once, so that no page can forget it. What is said about the data, in which language, is wording.py's.
+`View.take` returns which parts changed, so that a page redraws only what it shows. Texts of models and peers are made
+plain here, once, so that no page can forget it. wording.py has the texts about the data, by language.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ Section = Literal[
     "link", "state", "progress", "curves", "rounds", "swarm", "notices", "answers", "settings", "models", "checkpoints",
     "updates",
 ]  # fmt: skip
-"""A part of the view. `curves`: a round or score was added; `rounds`: counts and marks of tasks."""
+"""A part of the view. `curves`: a round or score was added; `rounds`: counts and scores of tasks."""
 ALL: frozenset[Section] = frozenset(get_args(Section))
 MainAction = Literal["contribute", "pause", "resume", "anyway", "try again", "wait"]
-"""What the large button does."""
+"""The action of the large button."""
 Face = Literal["working", "paused", "silo", "attention"]
-"""What the tray shows."""
+"""The icon in the tray."""
 
 KEPT_ROUNDS = 60
-"""Reports that are kept, those of before the window attached among them."""
+"""Number of stored reports, including those from before the window attached."""
 _KEPT_ANSWERS, _KEPT_NOTICES, _KEPT_MARKS = 60, 200, 400
 
 
 class View:
-    """The window's whole memory, and most of the terminal's. `clock`: Unix time."""
+    """The window's whole state, and most of the terminal's. `clock`: Unix time."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self.clock = clock
@@ -63,7 +63,7 @@ class View:
         self.state = "starting"
         self.why: Why = Starting()
         self.reason = ""
-        """Of the state, in English; the window says `why` in its own language."""
+        """The state's reason in English; the window shows `why` in its own language."""
         self.resume_at: float | None = None
         self.round = 0
         self.phase: Phase = "waiting"
@@ -72,42 +72,42 @@ class View:
         self.finished = 0
         """The last finished round."""
         self.next_score: int | None = None
-        """The round that the next held-out score follows, where one will."""
+        """The round after which the next held-out score is due, if any."""
         self._taken_before = 0.0
         """Seconds of this round before the window attached."""
         self.spent: dict[Phase, float] = {}
         """Seconds of this round's phases so far."""
         self.status: Status | None = None
-        """What the node said of itself when the window attached; what changes stands in the fields here."""
+        """The node's status when the window attached; changing values are in the fields here."""
         self.settings = Settings()
         self.settings_are: SettingsAre | None = None
         self.curves = Curves()
         self.reports: deque[RoundReport] = deque(maxlen=KEPT_ROUNDS)
         self.tasks: dict[str, dict[int, float]] = {}
-        """Of each task (family and level): by round, oldest first, the share that was solved."""
+        """Task (family and level) -> round -> share solved, oldest first."""
         self.answers_here = 0
-        """Own answers since `status` was told."""
+        """Own answers since `status` arrived."""
         self.learned: Learned | None = None
-        """The newest held-out question that could not be answered before, made plain."""
+        """The newest held-out question that it could not answer before, made plain."""
         self.swarm: SwarmInfo | None = None
         self.swarm_state, self.peers = "silo", 0
         self.swarm_reason: Text = ""
         self.parted: Text = ""
-        """Why a peer that the node dials sent it away; empty while none does."""
+        """Why a peer that the node dials sent it away; empty if none does."""
         self.notices: deque[Notice] = deque(maxlen=_KEPT_NOTICES)
         self.answers: deque[Answered] = deque(maxlen=_KEPT_ANSWERS)
         self.transfer: ModelProgressed | None = None
         self.model_news: ModelInstalled | ModelFailed | None = None
-        """How the last download or import ended."""
+        """The result of the last download or import."""
         self.quiet: set[str] = set()
-        """Words that a person has read and wants to see no more; the window keeps them."""
+        """Remarks that a person dismissed; the window stores them."""
         self.updates: Standing | None = None
-        """How this version stands beside the newest; without what is new, which is asked for where it is shown."""
+        """The standing of this version; the news are requested where they are shown."""
 
-    # -- what arrives ----------------------------------------------------------------------------------------
+    # -- events ------------------------------------------------------------------------------------------------
 
     def take(self, arrival: Arrival) -> frozenset[Section]:
-        """Note what arrived; returns the sections that it changed."""
+        """Handle an event; returns the sections that changed."""
         match arrival:
             case Attached():
                 return self._attached(arrival)
@@ -170,7 +170,7 @@ class View:
         return frozenset()
 
     def take_swarm(self, info: SwarmInfo) -> frozenset[Section]:
-        """The swarm's side as it was asked for."""
+        """The swarm's state, as requested."""
         self.swarm = info = plain(info)
         self.swarm_state, self.swarm_reason = info.state, info.reason
         self.peers, self.parted = len(info.links), info.parted
@@ -181,7 +181,7 @@ class View:
         return frozenset({"settings"})
 
     def take_history(self, reports: list[RoundReport]) -> frozenset[Section]:
-        """Reports of rounds before the window attached; those of another model than the one at work count nothing."""
+        """Reports of rounds before the window attached; those of other models are ignored."""
         known = {report.round for report in self.reports}
         own = [one for one in reports if one.model == self.curves.model and one.round not in known]
         merged = sorted(
@@ -226,19 +226,19 @@ class View:
         if number != self.round:
             self.spent.clear()
             if self.round != self.finished:
-                self._taken_before = 0.0  # else it is the round that was in hand when the window attached
+                self._taken_before = 0.0  # otherwise it is the round during which the window attached
         self.round, self.phase = number, phase
         self.done = self.total = 0
 
     def _account(self) -> None:
-        """Count the time since the last look to the phase, but for pauses."""
+        """Add the time since the last call to the phase, except pauses."""
         now = self.clock()
         if self.state != "paused":
             self.spent[self.phase] = self.spent.get(self.phase, 0.0) + now - self.phase_began
         self.phase_began = now
 
     def _show_model(self, model: str) -> None:
-        """This model is at work: nothing that another one did is shown as its own."""
+        """This is the current model: nothing of another one is shown as its own."""
         if self.curves.show(model):
             self.answers.clear()
             self.reports.clear()
@@ -268,11 +268,11 @@ class View:
         return frozenset({"curves", "checkpoints"})
 
     def _notice(self, notice: Notice) -> frozenset[Section]:
-        # The worker's own time, by which it is known again among those that it kept.
+        # The worker's own time, which identifies it among the stored ones.
         self.notices.append(msgspec.structs.replace(plain(notice, many_lines), time=notice.time or self.clock()))
         return frozenset({"notices", "state"})
 
-    # -- what follows from it --------------------------------------------------------------------------------
+    # -- derived values ----------------------------------------------------------------------------------------
 
     @property
     def attached(self) -> bool:
@@ -280,7 +280,7 @@ class View:
 
     @property
     def mend(self) -> Mend:
-        """What keeps the node from starting, where a person can change that now."""
+        """What prevents the node's start, if a person can change that now."""
         return self.link.mend if isinstance(self.link, Lost) else ""
 
     @property
@@ -290,7 +290,7 @@ class View:
 
     @property
     def wanted(self) -> Settings:
-        """The settings once what waits for the round in hand holds, too."""
+        """The settings after the current round, including waiting changes."""
         are = self.settings_are
         return are.wanted if are is not None and are.wanted is not None else self.settings
 
@@ -300,13 +300,13 @@ class View:
 
     @property
     def surely_silo(self) -> bool:
-        """Whether the worker that runs, or is starting, has said that it is in silo."""
+        """Whether a running or starting worker has reported that it is in silo."""
         told = self.attached or (isinstance(self.link, Connecting) and self.link.why.silo is not None)
         return told and self.silo
 
     @property
     def starts(self) -> bool:
-        """Whether the node is on its way."""
+        """Whether the node is starting."""
         return isinstance(self.link, Connecting) or (self.attached and self.state == "starting")
 
     @property
@@ -315,7 +315,7 @@ class View:
 
     @property
     def main_action(self) -> MainAction:
-        """What the large button would do now."""
+        """The current action of the large button."""
         if isinstance(self.link, Lost | Ended):
             return "try again"
         if not self.attached or self.state in ("starting", "stopping"):
@@ -331,7 +331,7 @@ class View:
 
     @property
     def face(self) -> Face:
-        """The tray's icon: what needs a person goes before everything, silo before plain work."""
+        """The tray's icon: problems for a person come first, silo before ordinary work."""
         if isinstance(self.link, Lost) or (self.attached and self.state == "failed"):
             return "attention"
         if not self.at_work:
@@ -340,7 +340,7 @@ class View:
 
     @property
     def busy(self) -> Text:
-        """That other programs have the processor, where they do while it works."""
+        """That other programs use the processor while the node works, if they do."""
         return self.why.busy if self.at_work and isinstance(self.why, Working | Finishing) else ""
 
     @property
@@ -350,32 +350,32 @@ class View:
 
     @property
     def round_taken(self) -> float:
-        """Seconds that the round in hand took so far, pauses and held-out questions left out."""
+        """Seconds of the current round so far, without pauses and held-out questions."""
         if self.round == self.finished:
-            return self._taken_before  # no phase of the next round was told so far
+            return self._taken_before  # no phase of the next round was reported so far
         now = 0.0 if self.state == "paused" or self.phase == "evaluate" else self.clock() - self.phase_began
         before = sum(seconds for phase, seconds in self.spent.items() if phase != "evaluate")
         return self._taken_before + before + now
 
     @property
     def model_name(self) -> str:
-        """The setting `model` of the one at work."""
+        """The current value of the setting `model`."""
         return self.curves.names.get(self.curves.model) or (self.status.model if self.status else "")
 
     @property
     def solved_now(self) -> float | None:
-        """Share of the questions of the last rounds that was solved here."""
+        """Share of the questions of recent rounds that was solved here."""
         return last_known(self.curves.column("solved"), RECENT_ROUNDS)
 
     @property
     def held_out(self) -> float | None:
-        """The validation score after the newest round that has one, greedily."""
+        """The newest greedy validation score after a round."""
         found = self.curves.held_out()
         return float(found.scores[-1]) if found.trained else None
 
     @property
     def held_out_gain(self) -> Gain | None:
-        """Of that score over the untrained model's."""
+        """That score minus the untrained model's."""
         found = self.curves.held_out()
         return found.gains[-1] if found.trained else None
 
@@ -386,7 +386,7 @@ class View:
 
     @property
     def answers_given(self) -> int:
-        """Own answers marked, over all history."""
+        """Own scored answers, over the whole history."""
         return (self.status.answers_own if self.status else 0) + self.answers_here
 
 

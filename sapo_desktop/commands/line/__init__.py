@@ -1,1 +1,1 @@
-"""What every command stands on: the grammar, the context it is given, asking and waiting in a terminal."""
+"""The base of all commands: the grammar, their context, asking and waiting in a terminal."""

@@ -1,6 +1,7 @@
-"""What every command is given: its data folder, where to write, and a way to the folder's node.
+"""The context of every command: its data folder, its output, and access to the folder's node.
 
-A command works on the running node of its folder; where none runs it starts an idle one, asks, and ends it again.
+A command works on the running node of its folder; if none runs it starts an idle one, sends its requests, and ends it
+again.
 """
 
 from __future__ import annotations
@@ -28,20 +29,20 @@ from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Q
 
 _LAST_WORD_SECONDS = 1.0
 TOLD_AFTER = 3.0
-"""Seconds of answering after which it can be told how long it takes."""
+"""Seconds of answering after which the total time can be estimated."""
 TOLD_FROM = 4
-"""And the part of the answers (one in so many): the first come late, as many are under way at once, those to the
-longest questions before others."""
+"""And the share of answers (one in so many): the first come late, since many run at once, and those to the longest
+questions before others."""
 
 
 NO_RELAY = "No relay is running on this folder."
 START_RELAY = "Start it: python3 installers/bootstrap.py relay, with its options."
-"""Where only relays were set up, no node could be started."""
+"""After a setup for relays only, no node can start."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a command works with. `data_option`: how the user named the folder, for commands shown in replies."""
+    """A command's context. `data_option`: how the user named the folder, for commands in messages."""
 
     folder: Path
     data_option: str
@@ -49,7 +50,7 @@ class Context:
     door: Door
 
     def need_folder(self) -> None:
-        """SapoError where the data folder does not exist: for commands about a past that such a node has not."""
+        """Raise SapoError if the data folder does not exist: for commands about the past."""
         if self.folder.is_dir():
             return
         beside = self.folder.parent
@@ -58,12 +59,12 @@ class Context:
         raise NotRunning(f"There is no node in {self.folder}: the folder does not exist.{hint}")
 
     def kept(self) -> Settings:
-        """The folder's kept settings. Raises SettingsError."""
+        """The folder's stored settings. Raises SettingsError."""
         return settings_file.read(DataFolder.at(self.folder).settings).settings
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[Node]:
-        """The running node; NotRunning where there is none."""
+        """The running node. Raises NotRunning if there is none."""
         self.need_folder()
         try:
             node = await self.door.running(self.folder)
@@ -78,7 +79,7 @@ class Context:
 
     @contextlib.asynccontextmanager
     async def if_running(self) -> AsyncIterator[Node | None]:
-        """The running node; None where there is none: for what is then done here."""
+        """The running node; None if there is none, and the work is then done here."""
         node: Node | None = None
         with contextlib.suppress(NotRunning):
             node = await self.door.running(self.folder)
@@ -90,7 +91,7 @@ class Context:
 
     @contextlib.asynccontextmanager
     async def any_node(self) -> AsyncIterator[Node]:
-        """The running node, or an idle one for as long as this takes. With relays alone set up, a running relay."""
+        """The running node, or an idle one for the duration. After a setup for relays only, a running relay."""
         if installation.only_relays():
             async with self.running() as relay:
                 yield relay
@@ -109,12 +110,12 @@ class Context:
                 await attached.node.until_gone()
 
     async def ask(self, request: Request[ReplyType]) -> ReplyType:
-        """One request to the running node or to an idle one."""
+        """Send one request to the running node or to an idle one."""
         async with self.any_node() as node:
             return await call(node, request, self.out)
 
     async def ask_if_running(self, request: Request[ReplyType]) -> ReplyType:
-        """The running node's answer, else what can be said without one: none is started."""
+        """The running node's answer, else what is known without one: none is started."""
         async with self.if_running() as node:
             if node is not None:
                 return await call(node, request)
@@ -147,20 +148,20 @@ async def status_of(node: Node) -> Status:
 
 
 async def _quit_if_idle(node: Node) -> bool:
-    """End the node that was started for one request, unless somebody has taken it over meanwhile."""
-    # It may be gone already, by a `quit` elsewhere or by failing: then what we want is done.
+    """End the node that was started for one request, unless another client has taken it over."""
+    # It may have ended already, by a `quit` elsewhere or by failing: the result is the same.
     with contextlib.suppress(SapoError):
         if (await status_of(node)).state in ("working", "finishing", "paused"):
             return False
         try:
             await node.call(Quit())
         except UsageError:
-            return False  # a window has come meanwhile and keeps it, or another command works on it
+            return False  # a window has attached and keeps it, or another command uses it
     return True
 
 
 async def _last_word(node: Node) -> SapoError | None:
-    """Why the node ended, where it said so before the channel closed."""
+    """Why the node ended, if it said so before the channel closed."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_LAST_WORD_SECONDS):
             async for event in node.events():
@@ -171,13 +172,13 @@ async def _last_word(node: Node) -> SapoError | None:
 
 
 async def _meter(node: Node, out: Output) -> None:
-    """Say how long it takes once that can be told; a terminal has progress on one line, which is wiped at the end."""
+    """Show how long it takes once that can be estimated; a terminal shows progress on one line, removed at the end."""
     told = False
     began: tuple[float, int] | None = None
     try:
         async for event in node.events():
             if isinstance(event, PhaseChanged):
-                began = None  # the clock starts with the first answers: before them questions are made
+                began = None  # the clock starts with the first answers; questions are made before
             if not isinstance(event, Progressed) or event.phase != "evaluate":
                 continue
             began = began or (time.monotonic(), event.done)

@@ -1,4 +1,4 @@
-"""The way to a folder's node: the control channel of worker/control/client.py. A test opens another one."""
+"""Access to a folder's node: the control channel of worker/control/client.py. Tests replace it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class Node(Protocol):
     """A running node as a client sees it."""
 
     async def call(self, request: Request[ReplyType]) -> ReplyType:
-        """The node's reply; a SapoError of the kind that it names where it failed."""
+        """The node's reply; a SapoError of the kind that it names if it failed."""
 
     def events(self) -> AsyncIterator[Event]:
-        """What happens from now on, until the node ends or the channel breaks."""
+        """Events from now on, until the node ends or the channel breaks."""
 
     async def end_reason(self) -> Text:
-        """What is known of a node that closed its channel without taking its leave."""
+        """What is known of a node that closed its channel without a goodbye."""
 
     async def close(self) -> None: ...
 
     async def until_gone(self) -> None:
-        """Return once the process of a node that was started for us, and told to end, is gone."""
+        """Return once the process that was started for us, and asked to quit, has ended."""
 
 
 _RELAY = "sapo_desktop.worker.membership.relay"
@@ -44,23 +44,23 @@ class Attached(NamedTuple):
 
 
 class Door:
-    """Opens the control channel of a data folder."""
+    """Connects to the node of a data folder."""
 
     async def running(self, folder: Path, *, owner: bool = False) -> Node:
-        """The folder's running node; NotRunning where there is none. `owner`: it may end when we go away."""
+        """The folder's running node; NotRunning if there is none. `owner`: it may end when we leave."""
         return await client.connect(folder, owner=owner)
 
     async def running_or_started(self, folder: Path, overrides: Mapping[str, str]) -> Attached:
-        """The folder's running node, which keeps the owner it has, else a fresh idle one with us as owner, so that it
-        ends if we are killed. `overrides`: for the fresh one only."""
+        """The folder's running node, which keeps its owner, else a new idle one that we own, so that it ends if we
+        are killed. `overrides`: for a new one only."""
         return Attached(*await client.connect_or_start(folder, overrides))
 
     async def relay_started(self, folder: Path, options: RelayOptions) -> Node:
-        """A fresh relay, with us as owner."""
+        """A new relay that we own."""
         words = ["--options", msgspec.json.encode(options).decode()]
         return await client.start_and_connect(folder, words, module=_RELAY)
 
     async def relay_checked(self, folder: Path, options: RelayOptions) -> None:
-        """Have a relay's program look at options, files and ports. Raises SapoError: what is wrong."""
+        """Let a relay's program check options, files and ports. Raises SapoError with what is wrong."""
         words = ["--data", str(folder), "--options", msgspec.json.encode(options).decode(), "--check"]
         await client.run_to_end(words, _RELAY)

@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message[:1].upper()}{message[1:]}. See {self.prog} --help")
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse's, but for what it says of an option that the command does not have: which one is near."""
+        """As argparse's, with a suggestion for an unknown option."""
         found, unknown = self.parse_known_args(args, namespace)
         if not unknown:
             return found
@@ -43,7 +43,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{command.prog} takes no {word!r}.{hint} See {command.prog} --help")
 
     def _of(self, found: argparse.Namespace) -> Parser:
-        """The parser of the command, and its action, that were given."""
+        """The parser of the given command, and its action."""
         for branches in (each for each in self._actions if isinstance(each, argparse._SubParsersAction)):
             given = getattr(found, branches.dest, None)
             if given in branches.choices:
@@ -56,7 +56,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _setting_meant(word: str) -> str:
-    from sapo_desktop.core.settings import Settings  # which no other command line needs to be read
+    from sapo_desktop.core.settings import Settings  # most command lines do not need it
 
     return f" Did you mean: {program()} settings set {word} VALUE?" if word in Settings.__struct_fields__ else ""
 
@@ -88,11 +88,11 @@ def build_parser() -> Parser:
     return parser
 
 
-Commands = argparse._SubParsersAction  # the only name that argparse has for what add_subparsers returns
+Commands = argparse._SubParsersAction  # argparse's only name for the result of add_subparsers
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
-    # SUPPRESS: the same option stands before and after the command, and the one that was not given stays silent.
+    # SUPPRESS: the same option is allowed before and after the command, and the missing one sets nothing.
     group = parser.add_argument_group("for every command")
     group.add_argument(
         "--data", metavar="DIR", default=argparse.SUPPRESS, help="the node's folder (default: the user's own)"
@@ -113,7 +113,7 @@ def _command(commands: Commands[Parser], name: str, function: str, help_text: st
 
 
 def _group(commands: Commands[Parser], name: str, function: str, help_text: str) -> Commands[Parser]:
-    """A command with actions; without one it does what `function` does."""
+    """A command with actions; without one it runs `function`."""
     parser = _command(commands, name, function, help_text)
     return parser.add_subparsers(metavar="ACTION", dest="action", title="actions")
 
@@ -512,7 +512,7 @@ Number = TypeVar("Number", int, float)
 
 
 def _matching(pattern: str, kind: Callable[[str], Number], said: str) -> Callable[[str], Number]:
-    """What an option takes: text of this pattern, as such a number."""
+    """The parser of an option's value: text of this pattern, as a number."""
 
     def read(text: str) -> Number:
         if not re.fullmatch(pattern, text):
@@ -523,7 +523,7 @@ def _matching(pattern: str, kind: Callable[[str], Number], said: str) -> Callabl
 
 
 def _names(text: str) -> list[str]:
-    """The names of a list by comma."""
+    """The names of a comma-separated list."""
     return [name for part in text.split(",") if (name := part.strip())]
 
 

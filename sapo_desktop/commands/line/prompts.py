@@ -1,9 +1,8 @@
-"""What a person types when a command asks. Ctrl-C at a prompt ends the command.
+"""What a person types at a command's prompt. Ctrl-C at a prompt ends the command.
 
-Questions go to standard error, so that standard output stays the command's result. What is typed is not judged here.
-
-Passphrases come from the environment for scripts, else they are typed without being shown. Consent to publishing is
-asked once, kept in the settings, and taken back by `settings set share off`.
+Questions go to standard error, so that standard output stays the command's result. The input is not validated here.
+Passphrases come from the environment for scripts; otherwise they are typed without echo. Consent to publishing is asked
+once, stored in the settings, and withdrawn by `settings set share off`.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from sapo_desktop.terminal.output import Output
 from sapo_desktop.worker.control.messages.base import ReplyType, Request
 
 _LONGEST_LINE = 64 * 1024
-"""Characters read of what is typed; whoever asks expects far fewer."""
+"""Maximum characters of input, far more than any caller expects."""
 
 
 def typed_line(out: Output, prompt: str) -> str:
-    """One line from standard input, empty at its end; only a terminal is shown the prompt.
+    """One line from standard input, empty at its end; only a terminal shows the prompt.
 
     Raises:
-        UsageError: it is no text.
+        UsageError: it is not text.
     """
     try:
         with _at_prompt(out):
@@ -47,13 +46,13 @@ def typed_line(out: Output, prompt: str) -> str:
 
 
 def typed_secret(out: Output, prompt: str) -> str:
-    """One line that is not shown while it is typed. Raises EOFError where there is nobody to type it."""
+    """One line without echo. Raises EOFError if nobody can type it."""
     with _at_prompt(out):
         return getpass.getpass(prompt)
 
 
 def as_utf8(text: str) -> str:
-    """What the terminal's encoding could not say is replaced: the control channel carries UTF-8 only."""
+    """Undecodable characters of the terminal are replaced: the control channel carries UTF-8 only."""
     return os.fsencode(text).decode("utf-8", "replace")
 
 
@@ -63,7 +62,7 @@ def _at_prompt(out: Output) -> Iterator[None]:
         with interruptible():
             yield
     except KeyboardInterrupt:
-        out.stderr.write("\n")  # what is said next begins a line of its own
+        out.stderr.write("\n")  # the next output begins on a new line
         raise
 
 
@@ -71,10 +70,10 @@ PASSPHRASE = "SAPO_PASSPHRASE"
 
 
 def typed_passphrase(context: Context, *, twice: bool = False) -> str:
-    """The passphrase of the environment, else one that is typed; a new one (`twice`) again, to be sure of it.
+    """The passphrase of the environment, else a typed one; a new one (`twice`) must be repeated.
 
     Raises:
-        UsageError: nobody can type one, it is too short for a new one, or two differ.
+        UsageError: nobody can type one, a new one is too short, or the two differ.
     """
     if given := os.environ.get(PASSPHRASE):
         return given
@@ -90,7 +89,7 @@ def typed_passphrase(context: Context, *, twice: bool = False) -> str:
 
 
 def _check_length(passphrase: str) -> None:
-    from sapo_desktop.system.identity import SHORTEST_PASSPHRASE  # loads the keyring's libraries: not at every start
+    from sapo_desktop.system.identity import SHORTEST_PASSPHRASE  # imports the keyring's libraries: not at every start
 
     if len(passphrase) < SHORTEST_PASSPHRASE:
         raise UsageError(f"The passphrase needs at least {SHORTEST_PASSPHRASE} characters; nothing was changed.")
@@ -102,7 +101,7 @@ async def ask_with_passphrase(
     *,
     twice: bool = False,
 ) -> ReplyType:
-    """Ask with the passphrase of the environment, if any; where one is needed and was not given, have it typed."""
+    """Send a request with the passphrase of the environment, if any; if one is needed and missing, ask for it."""
     async with context.any_node() as node:
         try:
             return await call(node, structs.replace(request, passphrase=os.environ.get(PASSPHRASE)))
@@ -120,7 +119,7 @@ _WIDTH = 115
 
 
 def ask_consent(context: Context) -> None:
-    """A person at a terminal is asked; `--share` in a script is the answer itself. UsageError where it is refused."""
+    """Ask a person at a terminal; in a script `--share` itself is consent. UsageError if it is refused."""
     context.out.warn("\n".join(textwrap.fill(text, _WIDTH) for text in (*WHAT_IS_PUBLISHED, _HERE)))
     if not (sys.stdin.isatty() and context.out.stderr.isatty()):
         return

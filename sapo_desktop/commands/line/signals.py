@@ -1,4 +1,4 @@
-"""What Ctrl-C and SIGTERM do while a command works, and while it waits for somebody to type."""
+"""Ctrl-C and SIGTERM while a command works, and while it waits for input."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextlib.contextmanager
 def on_signals(interrupt: Callable[[], None], terminate: Callable[[], None]) -> Iterator[None]:
-    """Be told on the event loop of Ctrl-C and of SIGTERM, in place of an exception in the middle of anything."""
+    """Handle Ctrl-C and SIGTERM on the event loop, instead of an exception at any point."""
     loop = asyncio.get_running_loop()
 
     def on_loop(action: Callable[[], None]) -> Callable[[int, FrameType | None], None]:
@@ -33,7 +33,7 @@ def on_signals(interrupt: Callable[[], None], terminate: Callable[[], None]) -> 
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Ctrl-C ends a read: the event loop's own handler waits until the loop runs again, which it never would."""
+    """Let Ctrl-C end a read: the event loop's own handler waits until the loop runs again, which would never happen."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         if _is_cancelled():
@@ -46,6 +46,6 @@ def interruptible() -> Iterator[None]:
 def _is_cancelled() -> bool:
     try:
         task = asyncio.current_task()
-    except RuntimeError:  # no event loop runs
+    except RuntimeError:  # no event loop is running
         return False
     return task is not None and task.cancelling() > 0

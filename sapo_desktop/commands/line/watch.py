@@ -1,7 +1,7 @@
-"""Following a node at work: from attaching to the last event, with what Ctrl-C means on the way.
+"""Follows a node at work, from attaching to the last event, and handles Ctrl-C.
 
-Who started the node, or finds it idle, is in charge: Ctrl-C finishes the round and ends the node, a second one ends
-it at once. Who finds it at work only watches: Ctrl-C leaves, and the node goes on.
+A command that started the node, or found it idle, is in charge: Ctrl-C finishes the round and ends the node, a second
+one ends it at once. A command that found it working only watches: Ctrl-C leaves, and the node continues.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LAST_WORD_SECONDS = 5.0
 
 @dataclass
 class Watch:
-    """One view's time with a node. `failure`: why it ended, where that was not wanted."""
+    """One view's session with a node. `failure`: why it ended unexpectedly."""
 
     context: Context
     dashboard: Dashboard
@@ -38,14 +38,14 @@ class Watch:
     in_charge: bool = False
     failure: str = ""
     goes_on: bool = False
-    """Whether the node was left at its work."""
+    """Whether the node was left working."""
     told_to_end: bool = False
-    """Whether the node is ending because it was told to."""
+    """Whether the node is ending on request."""
     _begun: bool = False
     _interrupts: int = 0
     _seen_working: bool = False
     _last: Stopping | None = None
-    """With what a node took its leave that failed while it started."""
+    """The goodbye of a node that failed during its start."""
 
     def __post_init__(self) -> None:
         self.node: Node = self.attached.node
@@ -53,7 +53,7 @@ class Watch:
         self._asking: asyncio.Task[None] | None = None
 
     async def until_the_end(self, overrides: Mapping[str, str], rounds: int | None) -> None:
-        """Set the node to work where it does not, and show what it does until it is done or the user leaves."""
+        """Start the node's work unless it works already, and show it until it is done or the user leaves."""
         with on_signals(self._interrupt, self._terminate):
             work = asyncio.create_task(self._work(overrides, rounds))
             left = asyncio.create_task(self._left.wait())
@@ -80,7 +80,7 @@ class Watch:
         )
 
     async def _begin(self, overrides: Mapping[str, str], rounds: int | None) -> None:
-        """Learn what the node is, tell the view, and set it to work where it does not work yet."""
+        """Get the node's status, pass it to the view, and start its work unless it works already."""
         status = await self._when_started()
         settings = await call(self.node, GetSettings())
         if not self.attached.started:
@@ -99,7 +99,7 @@ class Watch:
         self._begun = True
 
     async def _when_started(self) -> Status:
-        """How the node stands, once there is one; what it says until then is shown meanwhile."""
+        """The node's status, once there is one; its messages are shown meanwhile."""
         listening = asyncio.create_task(self._hear_start())
         try:
             return await status_of(self.node)
@@ -110,7 +110,7 @@ class Watch:
             await asyncio.wait({listening})
 
     async def _hear_start(self) -> None:
-        """Show what comes until there is a node."""
+        """Show events until there is a node."""
         async for event in self.node.events():
             if isinstance(event, Snapshot):
                 return
@@ -121,7 +121,7 @@ class Watch:
             self.view.event(event)
 
     async def _own(self) -> None:
-        """Attach again as owner: whoever started this idle node may leave before we do."""
+        """Attach again as owner, because the starter of this idle node may leave before we do."""
         owned = await self.context.door.running(self.context.folder, owner=True)
         await self.node.close()
         self.node = owned
@@ -150,7 +150,7 @@ class Watch:
             self.view.said(ending if self.in_charge else leaving)
 
     async def _is_last(self, event: Event) -> bool:
-        """Whether nothing after `event` is waited for. Who is in charge waits for the node's own last word."""
+        """Whether `event` is the last one of interest. The command in charge waits for the node's goodbye."""
         match event:
             case Stopping(failed=failed, reason=reason):
                 self.failure = self.failure or (str(reason) if failed else "")
@@ -158,7 +158,7 @@ class Watch:
             case StateChanged(state="failed", reason=reason):
                 self.failure = reason
             case StateChanged(state="idle") if self._seen_working:
-                pass  # the rounds that were asked for are played
+                pass  # the requested rounds are done
             case StateChanged(state=state):
                 self._seen_working = self._seen_working or state in _BUSY
                 return False
@@ -184,7 +184,7 @@ class Watch:
             self.dashboard.take(StateChanged(state="stopping", reason="Ending", why=Ending()))
             self._ask_to_quit("Stopping now, without the unfinished round.", finish_round=False)
         else:
-            # Asked three times: the channel breaks, and the node ends by itself as its owner is gone.
+            # Third time: the channel closes, and the node ends by itself because its owner is gone.
             self._left.set()
 
     def _terminate(self) -> None:
@@ -197,15 +197,15 @@ class Watch:
         self._asking = asyncio.create_task(self._quit(finish_round=finish_round))
 
     async def _quit(self, *, finish_round: bool) -> None:
-        # A node that has ended meanwhile did what was asked; that it ended is seen in the stream of events.
-        # One that serves others, too, says so.
+        # A node that ended meanwhile did what was asked, and its events show that it ended. One that also serves other
+        # programs says so.
         with contextlib.suppress(NotRunning, ControlError, UsageError):
             await self.node.call(Quit(finish_round=finish_round))
             self.told_to_end = True
 
 
 def _refuse_other_settings(found: SettingsAre, overrides: Mapping[str, str]) -> None:
-    """A node at work keeps its settings; SapoError where the command line asks for others."""
+    """A working node keeps its settings; SapoError if the command line asks for others."""
     other = [
         key for key, text in overrides.items() if settings_file.parse_value(key, text) != getattr(found.settings, key)
     ]
