@@ -19,7 +19,9 @@ right. A model that solves nothing yet spends no answers on harder questions, wh
 
 *Turns.* A model that begins at the level `first` works on a few families at a time. Spread over all of them, a round
 has two or three groups that teach, each of another family, and its step is mostly noise. A turn ends after some
-groups, soon where none of them was mixed, and the families that had the fewest turns are next.
+groups, soon if few of them were mixed, and the families that had the fewest turns are next. One whose turn ended soon
+sits out the next turns of the others: what the model never or always solves, often with the longest questions, would
+otherwise take half of all groups.
 
 *Questions asked again.* One whose answers were mixed is mixed again far more often than a fresh one of its task; it is
 asked again some rounds later, with fresh answers, until they are alike. Such groups are this node's own business: they
@@ -66,7 +68,9 @@ _WANTED_RATE = 0.4
 AT_WORK = 5
 """Families at a time."""
 _TURN, _TRIED = 24, 6
-"""Groups of a turn, and of one without a mixed group."""
+"""Groups of a turn, and of the shortest one."""
+_TEACHES, _SAT_OUT = 0.2, 3
+"""A turn with a smaller share of mixed groups ends soon, and counts for so many turns."""
 _GROUND = 0.25
 """Share of answers at a level that must be right before the next one is asked, as if at least `_SEEN` groups were."""
 _SEEN = 4.0
@@ -136,7 +140,9 @@ class Turn(Record, frozen=True):
     def with_group(self, mixed: bool) -> Turn:
         """After one more group."""
         asked, taught = self.asked + 1, self.mixed + mixed
-        if asked >= _TURN or (asked >= _TRIED and not taught):
+        if asked >= _TRIED and taught < _TEACHES * asked:
+            return Turn(had=self.had + _SAT_OUT)
+        if asked >= _TURN:
             return Turn(had=self.had + 1)
         return Turn(had=self.had, asked=asked, mixed=taught)
 
