@@ -1,8 +1,8 @@
 """From a fresh clone to a running node, with nothing but Python: `python3 installers/bootstrap.py run`.
 
-This file must start on every Python 3 (no syntax newer than 3.6), so that an old one gets a sentence and not
-a traceback; it looks for a Python that the product runs on, starts itself again with it, and hands over to
-the modules beside it, which are modern. Standard library only.
+This file must start on every Python 3 (no syntax newer than 3.6), so that an old one gets a sentence and not a
+traceback. It finds a supported Python, restarts itself with it, and calls the modules next to it, which use modern
+syntax. Standard library only.
 """
 
 import os
@@ -49,7 +49,7 @@ def main(arguments: List[str]) -> int:
 
 
 def start_again(arguments: List[str]) -> int:
-    """Runs this file with a Python that fits, or says in a sentence which one to install."""
+    """Runs this file with a supported Python, or says in a sentence which one to install."""
     python = find_python()
     if python is None:
         sys.stderr.write(
@@ -66,7 +66,7 @@ def start_again(arguments: List[str]) -> int:
 
 
 def call_through(command, env=None):  # type: (List[str], Optional[dict[str, str]]) -> int
-    """Runs a command in this one's place, where there is no exec. Both get a Ctrl-C: only the command heeds it."""
+    """Runs a command in place of this one on systems without exec. Both get a Ctrl-C: only the command handles it."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return subprocess.call(command, env=env)
@@ -75,7 +75,7 @@ def call_through(command, env=None):  # type: (List[str], Optional[dict[str, str
 
 
 def find_python() -> Optional[str]:
-    """Path of the newest Python on PATH that fits and really starts, or None."""
+    """Path of the newest supported Python on PATH that really starts, or None."""
     for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
         found = ask_for_path(["py", "-3.%d" % minor] if os.name == "nt" else ["python3.%d" % minor], minor)
         if found:
@@ -84,7 +84,7 @@ def find_python() -> Optional[str]:
 
 
 def ask_for_path(command: List[str], minor: int) -> Optional[str]:
-    """What the interpreter says its path is, or None where it does not start (pyenv leaves such shims)."""
+    """The interpreter's own path, or None if it does not start (as pyenv's shims may not)."""
     question = "import sys; print('%d %s' % (sys.version_info[1], sys.executable))"
     try:
         answer = subprocess.check_output(command + ["-c", question], stderr=subprocess.DEVNULL)  # noqa: RUF005

@@ -16,11 +16,11 @@ from installers.tool import clean_environment
 QUICK_BUDGET_SECONDS = 20 * 60
 SLOW_BUDGET_SECONDS = 50 * 60
 BY_FILE = ("--numprocesses=logical", "--dist=loadfile", "--max-worker-restart=0")
-"""Files side by side, a file's tests in their order. A worker that crashes is not replaced: the run has failed, and
-pytest-xdist 3.8 waits for ever for files that the crashed one had finished."""
+"""Files run in parallel, a file's tests in order. A crashed worker is not replaced: the run has failed, and
+pytest-xdist 3.8 waits forever for files that the crashed one had finished."""
 ON_ALL_CORES = (*BY_FILE, "--maxprocesses=4")
 IN_PAIRS = (*BY_FILE, "--maxprocesses=2")
-"""The slow ones start whole nodes, which take half the cores each: no more than two at once, on any machine."""
+"""The slow ones start whole nodes, which use half of the cores each: at most two at once, on any computer."""
 
 
 def run_checks(root: Path, slow: bool, out: TextIO, env: dict[str, str]) -> int:
@@ -45,8 +45,8 @@ def run_checks(root: Path, slow: bool, out: TextIO, env: dict[str, str]) -> int:
 
 
 def run_within(budget: float, command: list[str], root: Path, out: TextIO, env: dict[str, str]) -> int:
-    """Run a check for at most `budget` seconds; returns its exit code, or 1 if it was stopped. Nothing that it started
-    outlives it: a test that hangs would keep the output open, and whoever reads that would wait for ever."""
+    """Run a check for at most `budget` seconds; returns its exit code, or 1 if it was stopped. Nothing that it
+    started outlives it: a hanging test would keep the output open, and its reader would wait forever."""
     out.write(f"== {' '.join(command[2:])}\n")
     out.flush()
     with subprocess.Popen(command, cwd=root, env=clean_environment(env), start_new_session=True) as process:

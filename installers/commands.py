@@ -1,4 +1,4 @@
-"""What `bootstrap.py` can be asked for, once it runs on a Python that fits."""
+"""The commands of `bootstrap.py`, once it runs on a supported Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from installers.trouble import SetupError
 
 
 def run_command(root: str, arguments: list[str], usage: str) -> int:
-    """Does what the first argument names and returns the exit code; with `run` the node takes this process."""
+    """Runs the command named by the first argument and returns the exit code; with `run` the node replaces this
+    process."""
     place = Path(root)
     try:
         match arguments:
@@ -52,7 +53,7 @@ def run_command(root: str, arguments: list[str], usage: str) -> int:
 
 
 def _set_up(root: Path, out: TextIO, *, model: bool) -> Path:
-    """The environment's interpreter. A set-up that had something to do fetches a model at its end."""
+    """The environment's interpreter. A setup with any work to do downloads a model at its end."""
     ready = is_ready(root, "run")
     python = prepare(root, "run", out)
     if model and not ready:
@@ -61,8 +62,8 @@ def _set_up(root: Path, out: TextIO, *, model: bool) -> Path:
 
 
 def product(options: list[str]) -> list[str]:
-    """What `run` starts: the window, which plays in the terminal where it cannot open or `--terminal` is given. What
-    else is asked for (`--rounds`, `--silo`, ...) is for one run, and a run of its own is the terminal's."""
+    """What `run` starts: the window, which plays in the terminal if it cannot open or `--terminal` is given. Other
+    options (`--rounds`, `--silo`, ...) belong to a single run, in the terminal."""
     words = iter(options)
     for word in words:
         if word == "--data":
@@ -73,9 +74,9 @@ def product(options: list[str]) -> list[str]:
 
 
 def _start(python: Path, arguments: list[str]) -> int:
-    # The node and the processes it starts load modules from the environment, never from the current folder.
+    # The node and the processes it starts import modules from the environment, never from the current folder.
     env = {**clean_environment(os.environ), "PYTHONSAFEPATH": "1"}
-    if os.name == "nt":  # exec would give the console back while the node still runs
+    if os.name == "nt":  # exec would return the console while the node still runs
         return call_through([str(python), *arguments], env)
     sys.stdout.flush()
     sys.stderr.flush()

@@ -1,7 +1,7 @@
-"""What learns (torch and peft), for an application that was installed without it: `python -m installers.engine_pack`.
+"""The engine pack (torch and peft) for an application installed without it: `python -m installers.engine_pack`.
 
-    install FOLDER [--from FOLDER]     fetch what is missing, install, try it; goes on where it was stopped
-    fetch FOLDER                       fill a folder on a stick, for `--from` on a computer without a network
+    install FOLDER [--from FOLDER]     download what is missing, install, test; resumes an interrupted run
+    fetch FOLDER                       fill a folder, for `--from` on a computer without a network
     remove FOLDER
 
 `FOLDER/downloads` keeps whole wheels until everything is installed; `FOLDER/packages` appears by a rename once torch
@@ -38,15 +38,15 @@ from installers.trouble import CommandFailed, SetupError
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "packaging" / "requirements"
 LEARNS = ("torch", "peft", "accelerate")
-"""What only an engine needs; where torch brings more (its CUDA build), the lock says what."""
+"""Only an engine needs these; if torch brings more (its CUDA build), the lock lists it."""
 STAMP = "engine.json"
 SIZES_MB = {"linux-cpu": (195, 1_000)}
-"""Kind -> what is fetched and what it takes at most while it is installed, as measured (docs/installing.md)."""
+"""Kind -> measured download, and maximum disk space during installation (docs/installing.md)."""
 TRY = "import torch, peft; assert torch.ones(2, 2).matmul(torch.ones(2, 2)).sum() == 8"
 
 
 def entries(lock: Path) -> dict[str, str]:
-    """Name of each package of a lock -> its lines, hashes and all; of one that has several versions, all of them."""
+    """Name of each package of a lock -> its lines with hashes; all lines if it has several versions."""
     found: dict[str, str] = {}
     for block in re.split(r"(?m)^(?=[a-z0-9])", lock.read_text()):
         if match := re.match(r"[a-z0-9.-]+(?===)", block):
@@ -55,12 +55,12 @@ def entries(lock: Path) -> dict[str, str]:
 
 
 def of_application(lock: str) -> dict[str, str]:
-    """What an installed application has from the start: `lock`, of the CPU build, less what learns."""
+    """What an installed application has from the start: `lock`, of the CPU build, without the engine pack."""
     return {name: lines for name, lines in entries(REQUIREMENTS / f"{lock}.txt").items() if name not in LEARNS}
 
 
 def of_pack(flavour: Flavour) -> dict[str, str]:
-    """What its engine pack adds. torch stands first where it has an index of its own."""
+    """What the engine pack adds. torch comes first if it has its own index."""
     present = of_application(flavour.name.replace("-cuda", "-cpu"))
     torch = entries(REQUIREMENTS / f"{flavour.torch_lock}.txt") if flavour.torch_lock else {}
     return torch | {
@@ -69,16 +69,16 @@ def of_pack(flavour: Flavour) -> dict[str, str]:
 
 
 def fingerprint(flavour: Flavour) -> str:
-    """Hash of all that makes one pack another one."""
+    """Hash of everything that distinguishes one pack from another."""
     text = "".join([f"{sys.version_info[:2]}\n", *of_pack(flavour).values()])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def install(folder: Path, flavour: Flavour, out: TextIO, source: Path | None = None) -> None:
-    """Bring the pack into `folder`, from the network or from `source`, a folder that `fetch` filled.
+    """Install the pack into `folder`, from the network or from `source`, a folder that `fetch` filled.
 
     Raises:
-        SetupError: it cannot be done; the text says why, and what is there already is kept.
+        SetupError: it failed; the text says why, and what is there already is kept.
     """
     with _own(folder, out):
         fetched, needed = SIZES_MB.get(flavour.name, (None, flavour.disk_mb))
@@ -99,7 +99,7 @@ def install(folder: Path, flavour: Flavour, out: TextIO, source: Path | None = N
 
 
 def fetch(folder: Path, flavour: Flavour, out: TextIO) -> None:
-    """Only fetch: afterwards `folder` serves `install --from` on any computer of this kind. Raises SetupError."""
+    """Only download: afterwards `folder` serves `install --from` on any computer of this kind. Raises SetupError."""
     with _own(folder, out):
         progress = Progress(out, len(of_pack(flavour)), folder / "engine.log")
         _fetch(folder, flavour, progress, None)
@@ -107,7 +107,7 @@ def fetch(folder: Path, flavour: Flavour, out: TextIO) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Nothing of it stays; what a running node uses may stay on Windows until it ends. Raises SetupError."""
+    """Delete everything; on Windows, what a running node uses may stay until it ends. Raises SetupError."""
     try:
         if folder.exists():
             shutil.rmtree(folder)
@@ -117,7 +117,7 @@ def remove(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _own(folder: Path, out: TextIO) -> Iterator[None]:
-    """The folder, made, for this process alone."""
+    """The folder, created, for this process alone."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -139,7 +139,7 @@ def _announcement(flavour: Flavour, fetched: int | None, needed: int, source: Pa
 
 
 def _fetch(into: Path, flavour: Flavour, progress: Progress, source: Path | None) -> Flavour:
-    """Fetch what is missing; returns the flavour that it is of: the plain one where no source has torch's build."""
+    """Download what is missing; returns its flavour: the plain one if no source has torch's build."""
     into.mkdir(parents=True, exist_ok=True)
     for name, lines in of_pack(flavour).items():
         with progress.step(name):
@@ -163,7 +163,7 @@ def _fetch(into: Path, flavour: Flavour, progress: Progress, source: Path | None
 
 
 def _is_there(name: str, lines: str, folder: Path) -> bool:
-    """Whether a whole wheel of it was fetched before; pip moves them into place only when they are."""
+    """Whether a complete wheel was downloaded before; pip moves only complete ones into place."""
     hashes = set(re.findall(r"sha256:([0-9a-f]{64})", lines))
     for wheel in folder.glob(f"{name.replace('-', '_')}-*.whl"):
         if hashlib.sha256(wheel.read_bytes()).hexdigest() in hashes:
@@ -210,8 +210,8 @@ def _pip(what: str) -> list[str]:
 
 
 def _environment(beside: Path) -> dict[str, str]:
-    """Temporary files lie on the disk whose room was looked at. Where bytecode is forbidden it stays so: a file that an
-    installed program's Python wrote beside the others would break their signature."""
+    """Temporary files are on the disk whose free space was checked. Forbidden bytecode stays forbidden: new files in
+    an installed program would break its signature."""
     env = clean_environment({**os.environ, "TMPDIR": str(beside.parent), "PIP_USER": "0", "PIP_NO_CACHE_DIR": "1"})
     if forbidden := os.environ.get("PYTHONDONTWRITEBYTECODE"):
         env["PYTHONDONTWRITEBYTECODE"] = forbidden
@@ -223,7 +223,7 @@ def _megabytes(folder: Path) -> int:
 
 
 def _stop_with_the_starter() -> None:
-    """Stop, as by Ctrl-C, once whoever holds the other end of standard input has ended: nobody else could."""
+    """Stop, as by Ctrl-C, once the process at the other end of standard input has ended: nobody else could stop it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # it may have been ignored where the starter began
 
     def wait() -> None:

@@ -1,8 +1,8 @@
-"""The checkout's own environment, `.venv`: made, filled from the lock, resumed after a kill, recognised when ready.
+"""The checkout's own environment, `.venv`: created, filled from the lock, resumed after a kill, recognised when ready.
 
-A stamp file in it, written last, names the lock, Python and place it was made for; while it fits, starting
-adds nothing but reading it. What a kill leaves half installed is taken out before going on. Left out:
-llama.cpp (llama.py), because a node runs without it.
+A stamp file in it, written last, names the lock, Python and path it was made for; while it matches, starting only reads
+that file. Packages that a kill left half installed are removed before continuing. Left out: llama.cpp (llama.py),
+because a node runs without it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from installers.torch_build import get_torch
 from installers.trouble import SetupError
 
 Purpose: TypeAlias = Literal["relay", "run", "test", "slow"]
-PURPOSES: tuple[Purpose, ...] = ("run", "test", "slow")  # each has all that those before it have
+PURPOSES: tuple[Purpose, ...] = ("run", "test", "slow")  # each includes all before it
 FORMAT = "2"
 SOURCES = "sources"
-# reasoning_gym imports pycosat for zebra_puzzles alone, which is not in the catalogue. It comes as C source only, so
-# with it every volunteer would need a compiler: an empty module stands in its place.
+# reasoning_gym imports pycosat only for zebra_puzzles, which is not in the catalogue. It exists as C source only, so
+# every volunteer would need a compiler: an empty module replaces it.
 STAND_IN = '"""Stands in for pycosat, which needs a C compiler and which SAPO Desktop does not use."""\n'
 TITLES = {
     "sources": "Packages without a wheel",
@@ -42,12 +42,12 @@ TITLES = {
 
 
 def environment_python(root: Path) -> Path:
-    """Where the environment's interpreter is, on this system."""
+    """The environment's interpreter on this system."""
     return root / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def is_ready(root: Path, purpose: Purpose) -> bool:
-    """Whether the stamp fits the locks, the Python and the place; reads three small files."""
+    """Whether the stamp matches the locks, the Python and the path; reads three small files."""
     try:
         flavour, found = _stamp(root, purpose).read_text().split()
         return found == fingerprint(root, purpose, RELAY if purpose == "relay" else FLAVOURS[flavour])
@@ -63,10 +63,10 @@ def fingerprint(root: Path, purpose: Purpose, flavour: Flavour) -> str:
 
 
 def prepare(root: Path, purpose: Purpose, out: TextIO) -> Path:
-    """The interpreter of an environment that is ready for `purpose`, made or completed if need be.
+    """The interpreter of an environment that is ready for `purpose`, created or completed if necessary.
 
     Raises:
-        SetupError: it cannot be made; the text says why and what to do.
+        SetupError: that failed; the text says why and what to do.
     """
     if not is_ready(root, purpose):
         with alone(root, out) as lock:
@@ -77,8 +77,8 @@ def prepare(root: Path, purpose: Purpose, out: TextIO) -> Path:
 
 @contextlib.contextmanager
 def alone(root: Path, out: TextIO) -> Iterator[IO[str]]:
-    """Hold this checkout's set-up lock. But on Windows tools inherit it, so that one that outlives a killed start still
-    counts."""
+    """Hold this checkout's setup lock. Tools inherit it (except on Windows), so that one that outlives a killed
+    start still counts."""
     folder = root / ".cache"
     try:
         folder.mkdir(exist_ok=True)
@@ -114,7 +114,7 @@ def _locked(lock: IO[str]) -> bool:
 
 
 def check_space(free_mb: int, present_mb: int, needed_mb: int, folder: Path) -> None:
-    """Raises SetupError where `free_mb` and what a former start left do not make up `needed_mb`."""
+    """Raises SetupError if `free_mb` and the remains of an earlier start are less than `needed_mb`."""
     if free_mb + present_mb < needed_mb:
         raise SetupError(
             f"Setting up needs {needed_mb / 1000:.1f} GB in {folder}, and {(free_mb + present_mb) / 1000:.1f} GB are "
@@ -132,7 +132,7 @@ def _fill(root: Path, purpose: Purpose, out: TextIO, lock: IO[str]) -> None:
     out.write(f"Setting up SAPO Desktop for {flavour.name} in {venv} (once; a stopped set-up continues).\n")
     keep_open = [] if os.name == "nt" else [lock.fileno()]
     scratch = root / ".cache" / "scratch"
-    shutil.rmtree(scratch, ignore_errors=True)  # of a stopped set-up
+    shutil.rmtree(scratch, ignore_errors=True)  # of an interrupted setup
     scratch.mkdir()
     env = tool.environment(scratch)
 
@@ -165,16 +165,16 @@ def _create(
     else:
         shutil.rmtree(venv, ignore_errors=True)
         progress.run([*tool.create, str(venv)], env, keep_open)
-        if tool.uv:  # the others bring pip along; uv would fetch it, and check no hash
+        if tool.uv:  # the others include pip; uv would download it, without checking a hash
             progress.run(tool.install(environment_python(root), _lock(root, "pip")), env, keep_open)
     packages = _site_packages(venv)
     (packages / "pycosat.py").write_text(STAND_IN)
-    # Relative: Python 3.11 and 3.12 read the file in the system's encoding, which is not that of every folder's name.
+    # Relative: Python 3.11 and 3.12 read the file in the system's encoding, which may not cover every folder's name.
     (packages / "sapo_desktop_checkout.pth").write_text(os.path.relpath(root, packages) + "\n")
 
 
 def _works(python: Path) -> bool:
-    """Whether the environment is there, has pip, and is of this Python's version."""
+    """Whether the environment exists, has pip, and has this Python's version."""
     question = f"import sys, pip; sys.exit(sys.version_info[:2] != {sys.version_info[:2]})"
     try:
         return subprocess.run([python, "-c", question], capture_output=True, timeout=60).returncode == 0
@@ -183,15 +183,15 @@ def _works(python: Path) -> bool:
 
 
 def remove_half_installed(venv: Path) -> None:
-    """Make packages whose installation was cut off count as missing: installers write INSTALLER at the end."""
+    """Make half-installed packages count as missing: installers write INSTALLER at the end."""
     for info in _site_packages(venv).glob("*.dist-info"):
         if not (info / "INSTALLER").exists() or not (info / "RECORD").exists():
             shutil.rmtree(info)
 
 
 def _locks(root: Path, purpose: Purpose, flavour: Flavour) -> list[Path]:
-    """In the order in which they are installed: what builds the sources stands in the lock before them. Tests build the
-    programs for Windows from what pip brings along, which is left out of Debian's."""
+    """In the order of installation: what builds the sources is in the lock before them. Tests build the programs for
+    Windows from pip's files, which Debian's pip lacks."""
     served = _served(purpose)[1:]
     names = (flavour.torch_lock, flavour.name, SOURCES, *(["pip"] if "test" in served else []), *served)
     return [_lock(root, name) for name in names if name]

@@ -1,4 +1,4 @@
-"""Which lock and which build of torch fit this machine: the CPU build, unless a GPU can really be used."""
+"""Which lock and which build of torch fit this computer: the CPU build, unless a GPU is really usable."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from typing import NamedTuple
 
 from installers.trouble import SetupError
 
-# PyTorch's own indexes. Asked only for torch itself, and only if the configured sources do not have the build.
+# PyTorch's own indexes. Used only for torch itself, and only if the configured sources do not have the build.
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 CUDA_INDEX = "https://download.pytorch.org/whl/cu130"
 
-# What CUDA 13, which torch 2.13 is built with, asks for.
+# Requirements of CUDA 13, with which torch 2.13 is built.
 MIN_DRIVER = 580
 MIN_CAPABILITY = 7.5
 
 
 class Flavour(NamedTuple):
-    """One platform: the name of its lock, and how torch gets there."""
+    """One platform: the name of its lock, and the source of torch."""
 
     name: str
     disk_mb: int
-    """Free space that setting up needs, with room for downloads (1 MB = 1,000,000 bytes)."""
+    """Free space that setup needs, including downloads (1 MB = 1,000,000 bytes)."""
     torch_index: str | None = None
     """PyTorch's own index, for a build that the package index lacks (`torch-NAME.txt` pins it). None: in the lock."""
     plain: str | None = None
-    """The flavour to install where no source has that build: the package index has all of it."""
+    """The flavour to install if no source has that build: the package index has all of it."""
     cost: str = ""
-    """What a person should know before this flavour takes the place of another."""
+    """What a person should know before this flavour replaces another."""
 
     @property
     def torch_lock(self) -> str | None:
-        """Name of the lock that pins nothing but torch."""
+        """Name of the lock that pins only torch."""
         return f"torch-{self.name}" if self.torch_index else None
 
 
@@ -49,7 +49,7 @@ FLAVOURS = {
     )
 }
 RELAY = Flavour("relay", 500)
-"""What a relay needs is the same everywhere, and no torch."""
+"""A relay needs the same everywhere, and no torch."""
 NVIDIA_SMI = ("nvidia-smi", "--query-gpu=driver_version,compute_cap", "--format=csv,noheader")
 
 
@@ -57,7 +57,7 @@ def choose(system: str, machine: str, nvidia_smi: Sequence[str] = NVIDIA_SMI) ->
     """The flavour for `platform.system()` and `platform.machine()`.
 
     Raises:
-        SetupError: there is no torch for this kind of machine.
+        SetupError: there is no torch for this kind of computer.
     """
     x86 = machine.lower() in {"x86_64", "amd64"}
     if system == "Linux" and x86:
@@ -87,5 +87,5 @@ def _is_usable(line: str) -> bool:
     driver, _, capability = line.partition(",")
     try:
         return int(driver.split(".")[0]) >= MIN_DRIVER and float(capability) >= MIN_CAPABILITY
-    except ValueError:  # "[N/A]", or a message in place of the table
+    except ValueError:  # "[N/A]", or a message instead of the table
         return False

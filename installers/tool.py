@@ -1,7 +1,7 @@
-"""The tool that makes the environment and fills it: uv, else venv with pip, else virtualenv with pip.
+"""The tool that creates the environment and fills it: uv, else venv with pip, else virtualenv with pip.
 
-Whatever sources are configured for pip (PIP_* variables, pip's own files) hold for uv as well, which by itself
-reads neither; UV_* variables that are set already are left alone.
+Sources configured for pip (PIP_* variables, pip's own files) apply to uv as well, which does not read them itself;
+existing UV_* variables are not changed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FOR_UV = {
 
 
 class Tool(NamedTuple):
-    """How an environment is made, and the beginning of the command that installs into it."""
+    """How to create an environment, and the beginning of the command that installs into it."""
 
     name: str
     create: list[str]
@@ -37,34 +37,34 @@ class Tool(NamedTuple):
 
     def install(self, python: Path, lock: Path, *, sources: bool = False) -> list[str]:
         """Install what `lock` lists, checked by hash: from wheels, or from sources that a package already in the
-        environment builds. No other build tool is fetched."""
+        environment builds. No other build tool is downloaded."""
         kind = ["--no-build-isolation", "--no-binary"] if sources else ["--only-binary"]
         words = ["--no-deps", "--require-hashes", *kind, ":all:", "-r", str(lock)]
         if self.uv:
             return [self.uv, "pip", "install", "--python", str(python), *words]
-        # --no-cache-dir: pip cannot keep what it built in a home that is read-only, and fails.
+        # --no-cache-dir: in a read-only home, pip cannot cache what it built, and fails.
         quiet = ["--no-input", "--progress-bar", "off", "--no-compile", *(["--no-cache-dir"] if sources else [])]
-        # --no-compile: Python compiles what is really imported, at its first import; pip would compile everything.
+        # --no-compile: Python compiles what is imported, at its first import; pip would compile everything.
         return [str(python), "-m", "pip", "install", *quiet, *words]
 
     def extra_index(self, url: str) -> list[str]:
         return ["--index" if self.uv else "--extra-index-url", url]
 
     def environment(self, scratch: Path | None = None) -> dict[str, str]:
-        """The variables the tool is started with. `scratch`: where it unpacks downloads. The system's folder for
-        temporary files is often a small one in memory."""
+        """The environment variables of the tool. `scratch`: where it unpacks downloads, because the system's
+        temporary folder is often small and in memory."""
         env = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_USER": "0"}
         if scratch:
             env |= {"TMPDIR": str(scratch), "TEMP": str(scratch), "TMP": str(scratch)}
         if self.uv:
             env.update(settings_for_uv(pip_settings(), env))
-            if not _can_be_written(uv_cache(env)):  # uv ends there, where pip does without
+            if not _can_be_written(uv_cache(env)):  # uv fails there, while pip continues without
                 env["UV_NO_CACHE"] = "1"
         return clean_environment(env)
 
 
 def find_tool() -> Tool:
-    """The first of uv, venv and virtualenv that is there.
+    """The first available of uv, venv and virtualenv.
 
     Raises:
         SetupError: none is.
@@ -88,29 +88,29 @@ def find_tool() -> Tool:
 
 
 def settings_for_uv(settings: Mapping[str, str], present: Mapping[str, str]) -> dict[str, str]:
-    """uv's variables that say the same as pip's `settings` (names as on pip's command line)."""
+    """uv's variables for pip's `settings` (named as on pip's command line)."""
     wanted: dict[str, str] = {}
     for name, variable in _FOR_UV.items():
         value = settings.get(name)
         if value and variable not in present:
             wanted[variable] = ",".join(value.split()) if name == "find-links" else value
     if "UV_INDEX" in wanted:
-        wanted.setdefault("UV_INDEX_STRATEGY", "unsafe-best-match")  # pip's own way with several indexes
+        wanted.setdefault("UV_INDEX_STRATEGY", "unsafe-best-match")  # pip's own behaviour with several indexes
     return wanted
 
 
 def uv_cache(env: Mapping[str, str]) -> Path:
-    """Where uv keeps what it downloaded (on Windows elsewhere, below the same home)."""
+    """uv's cache of downloads (on Windows elsewhere, below the same home)."""
     return Path(env.get("UV_CACHE_DIR") or Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uv")
 
 
 def _can_be_written(folder: Path) -> bool:
-    """Whether files can be made there, or the folder itself where it is missing."""
+    """Whether files can be created there, or the folder itself if it is missing."""
     return os.access(next(place for place in (folder, *folder.parents) if place.exists()), os.W_OK)
 
 
 def pip_settings() -> dict[str, str]:
-    """What pip is configured with, files and PIP_* variables together; variables win, as in pip."""
+    """pip's configuration, files and PIP_* variables together; variables take precedence, as in pip."""
     settings: dict[str, str] = {}
     for line in _pip_config().splitlines():
         name, separator, value = line.partition("=")
@@ -134,7 +134,7 @@ def _pip_config() -> str:
 
 
 def clean_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """`env` less what would make the environment's Python load modules from elsewhere, or compile them anew in every
-    process: images of containers often forbid bytecode, and what was installed here has none yet."""
+    """`env` without what would make the environment's Python import modules from elsewhere, or compile them in every
+    process. Container images often forbid bytecode, and what was installed here has none yet."""
     unwanted = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__", "PYTHONDONTWRITEBYTECODE"}
     return {name: value for name, value in env.items() if name not in unwanted}

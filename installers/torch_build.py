@@ -19,8 +19,8 @@ def get_torch(
 ) -> Flavour:
     """Run `command`, which installs or downloads the build of `flavour`; returns the flavour whose lock comes next.
 
-    If the configured sources fail, for whatever reason, `command` runs again with `asking`, the words that name
-    PyTorch's own index (none: it is not asked). If that fails too, the plain flavour is returned. Its lock has torch.
+    If the configured sources fail for any reason, `command` runs again with `asking`, the options that name PyTorch's
+    own index (none: it is not tried). If that fails too, the plain flavour is returned, whose lock has torch.
 
     Raises:
         CommandFailed: the fault lies with this computer or its network, or there is no plain flavour.

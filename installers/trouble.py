@@ -1,4 +1,4 @@
-"""What goes wrong while setting up, and the sentence that helps."""
+"""Failures of setup, and the sentence that helps."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from urllib.request import getproxies
 
 
 class SetupError(Exception):
-    """Setting up cannot go on; the text says what happened and what to do."""
+    """Setup cannot continue; the text says what happened and what to do."""
 
 
 class CommandFailed(SetupError):
-    """A tool that setting up needs ended with an error; `output` is all it printed."""
+    """A tool of setup failed; `output` is everything it printed."""
 
     def __init__(self, what: str, output: str, log: Path) -> None:
         self.output = output
@@ -55,9 +55,9 @@ GET_COMPILER = "Debian or Ubuntu: apt install build-essential python3-dev; macOS
 NO_COMPILER = f"A package had to be built and no working C++ compiler was found. Install one ({GET_COMPILER}), {AGAIN}"
 
 HERE = (DISK_FULL, READ_ONLY)
-"""Faults of this computer, which another package source does not cure."""
+"""Faults of this computer, which another package source does not fix."""
 NETWORK = (NO_NETWORK, NO_TRUST)
-"""Faults of the way to every package source."""
+"""Faults of the network to every package source."""
 
 # The order matters: pip that cannot reach its index ends with "no matching distribution".
 _SIGNS = (
@@ -85,16 +85,16 @@ _NAMED = {
     READ_ONLY: ("Not writable: ", r"(?:Read-only file system|Permission denied): '([^']+)'"),
     REFUSED: ("Refused by: ", r"for url: https?://(?:[^@/\s]*@)?([^/\s]+)"),
 }
-"""Cause -> how the tool's output names what it is about."""
+"""Cause -> how the tool's output names its subject."""
 
 
 def explain(output: str) -> str | None:
-    """The sentence for what a tool printed before it failed, or None where we know nothing better."""
+    """The sentence for a failed tool's output, or None if no known cause matches."""
     return next((sentence for signs, sentence in _SIGNS if re.search(signs, output)), None)
 
 
 def details(cause: str, output: str, proxies: Mapping[str, str]) -> str:
-    """The package, constraint, host or proxy that the cause is about, as a further sentence; empty if none is named."""
+    """The package, constraint, host or proxy of the cause, as a further sentence; empty if none is named."""
     if cause in (NO_NETWORK, REFUSED) and (proxy := proxies.get("https") or proxies.get("http")):
         at = urlsplit(proxy if "://" in proxy else f"//{proxy}")
         return f" A proxy is set: {at.hostname}:{at.port}."

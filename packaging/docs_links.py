@@ -120,7 +120,7 @@ class Pages:
                 self._fault(page, f"no such heading: {link}")
 
     def _seek_strays(self) -> None:
-        """Every page of docs/ can be come to from its beginning."""
+        """Every page of docs/ must be reachable from its start."""
         if START not in self.pages:
             self.faults.append(f"{START} is missing, where every reader begins.")
             return

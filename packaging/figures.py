@@ -34,9 +34,9 @@ from tests.bench.figure import Figure  # noqa: E402
 from tests.bench.node.learning import machine  # noqa: E402
 
 INTERVAL = re.compile(r"(?:95% interval |^)((\S+) to (?!\2(?:[; ]|$))[^; ]+)(?=;| in \d|$)")
-"""What of a figure's note is shown, unless both ends are the same."""
+"""The part of a figure's note that is shown, unless both ends are equal."""
 COMPARED = re.compile(r"(tokens per CPU-s of|llama\.cpp against) our torch engine, [^,]+$|by the wall, ")
-"""Figures that are shown without a goal."""
+"""Figures shown without a goal."""
 RATIOS = {"share", "times"}
 """Units that are not shown."""
 LARGEST_ALONE = {"tasks", "cheapest"}
@@ -80,14 +80,14 @@ def main() -> None:
 
 
 def usual_name(module: str, words: Sequence[str]) -> str:
-    """The file whose figures this command made before, or one that is called as the module."""
+    """The file that this command's figures were stored in before, or one named after the module."""
     command = shlex.join(["python", "-m", module, *words])
     same = (file.stem for file in sorted(DATA.glob("*.jsonl")) if recorded(file)[0]["command"] == command)
     return next(same, module.rpartition(".")[2])
 
 
 def measure(name: str, module: str, words: Sequence[str]) -> None:
-    """Run a script and keep its figures with the conditions they were measured under."""
+    """Run a script and store its figures with their conditions."""
     command = [sys.executable, "-m", module, *words, "--json"]
     printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=ROOT).stdout
     head = {
@@ -116,12 +116,12 @@ def section(recordings: Sequence[Path]) -> str:
 
 
 def module_of(file: Path) -> str:
-    """What was run for it: `python -m MODULE ...`."""
+    """The module that was run: `python -m MODULE ...`."""
     return recorded(file)[0]["command"].split()[2]
 
 
 def largest(figures: Sequence[Figure]) -> list[Figure]:
-    """Of figures named SCRIPT.FAMILY.MEASURE that have a goal the largest of each measure."""
+    """Among figures named SCRIPT.FAMILY.MEASURE with a goal, the largest of each measure."""
     found: dict[str, Figure] = {}
     for figure in filter(lambda one: one.goal, figures):
         _, family, measure = figure.name.split(".", 2)
@@ -131,7 +131,7 @@ def largest(figures: Sequence[Figure]) -> list[Figure]:
 
 
 def goal_lines(figures: Sequence[Figure]) -> str:
-    """A line for each goal: the figures that are to meet it, by what stands before the comma of their names."""
+    """A line for each goal: its figures, by the part of their names before the comma."""
     of_goals: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for figure in figures:
         if figure.goal or COMPARED.match(figure.name):
@@ -142,7 +142,7 @@ def goal_lines(figures: Sequence[Figure]) -> str:
 
 
 def told(subjects: Mapping[str, Sequence[tuple[str, str]]]) -> str:
-    """Their cases with their values; a value that several share is said once."""
+    """Their cases with their values; a common value appears once."""
     cases = []
     for about, ((first, value), *others) in subjects.items():
         cases += [(f"{about}, {first}" if first else about, value), *others]
@@ -154,7 +154,7 @@ def told(subjects: Mapping[str, Sequence[tuple[str, str]]]) -> str:
 
 
 def valued(figure: Figure) -> str:
-    """With its interval, where its note tells one, and the word where its goal was missed."""
+    """With its interval, if its note has one, and a word if its goal was missed."""
     is_said = figure.unit in RATIOS or (len(figure.unit) > 3 and figure.unit in figure.name)
     unit = "" if is_said else figure.unit
     found = INTERVAL.search(figure.note)

@@ -31,7 +31,7 @@ PAPER = (245, 245, 240)
 
 
 class Filmed(Newcomer):
-    """A newcomer who answers the first questions and then only watches Home."""
+    """A new user who answers the first questions and then only watches Home."""
 
     def __init__(self, minutes: float) -> None:
         super().__init__(time.monotonic(), minutes, None, argparse.Namespace(json=False))
@@ -54,7 +54,7 @@ def picture_of(widget: QWidget) -> Image.Image:
 
 
 def film(frames: list[Image.Image], out: Path) -> None:
-    """Write them, each in the middle of as much paper as the largest needs."""
+    """Write them, each centred on a canvas of the largest one's size."""
     size = (max(frame.width for frame in frames), max(frame.height for frame in frames))
     small = (WIDTH, round(size[1] * WIDTH / size[0]))
     shown = []

@@ -23,7 +23,7 @@ FILE = ROOT / "docs" / "data" / "schema.json"
 
 
 def schema() -> str:
-    """A rollout, what lies in the folder of a lab's arm, and a figure."""
+    """A rollout, the contents of a lab arm's folder, and a figure."""
     records = (Rollout, Manifest, Played, Score, Figure)
     _, components = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
     whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": components}

@@ -1,9 +1,9 @@
-"""Takes the pictures of docs/screens: every page, light and dark, and the states that a page can be in.
+"""Takes the pictures of docs/screens: every page, light and dark, and the possible states of a page.
 
     python packaging/screenshots.py [--only WORD]      needs Xvfb
 
-The window is the real one; what it shows comes from tests/gui (scenes.py, staged_*.py). The curve alone in silo is a
-real one (docs/data/learning.json), peers and what they do are made up.
+The window is the real one; its content comes from tests/gui (scenes.py, staged_*.py). The curve of learning alone is a
+real one (docs/data/learning.json); peers and their actions are made up.
 """
 
 from __future__ import annotations

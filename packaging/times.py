@@ -1,4 +1,4 @@
-"""The time that files in packages carry, so that the same commit makes the same bytes."""
+"""The time of files in packages, fixed so that the same commit makes the same bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def epoch() -> int:
 
 
 def set_all(folder: Path) -> None:
-    """Give it to a folder and everything in it."""
+    """Set it on a folder and everything in it."""
     when = epoch()
     for path in (*folder.rglob("*"), folder):
         os.utime(path, (when, when), follow_symlinks=False)

@@ -54,7 +54,7 @@ def main() -> None:
         for language in LANGUAGES:
             compile_(there / f"sapo_{language}.ts", there / f"sapo_{language}.qm")
         for path in there.iterdir():
-            # A window that starts meanwhile reads a whole file, the former or the new one.
+            # A window that starts meanwhile reads a complete file, old or new.
             write_atomically(WHERE / path.name, path.read_bytes())
     for language in LANGUAGES:
         print(f"{language}: {len(unfinished(WHERE / f'sapo_{language}.ts'))} texts without a translation")
@@ -78,7 +78,7 @@ def collect(folder: Path, language: str) -> None:
 
 
 def sentences() -> list[str]:
-    """The templates of the worker's sentences, and of errors that make one, sorted. Ends the program where one is no
+    """The templates of the worker's sentences, and of errors that make one, sorted. Ends the program if one is not a
     literal."""
     found = set()
     for path in sorted((ROOT / "sapo_desktop").rglob("*.py")):
@@ -92,7 +92,7 @@ def sentences() -> list[str]:
 
 
 def _call_with_template(node: ast.AST) -> ast.Call | None:
-    """`sentence(...)`, or an error that is raised or returned with values beside its text."""
+    """`sentence(...)`, or an error that is raised or returned with values in addition to its text."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sentence":
         return node
     call = node.exc if isinstance(node, ast.Raise) else node.value if isinstance(node, ast.Return) else None
@@ -107,7 +107,7 @@ def _call_with_template(node: ast.AST) -> ast.Call | None:
 
 
 def catalogue_texts() -> set[str]:
-    """What the catalogues of tasks and models say to a person: titles of families, a sentence about each model."""
+    """Texts of the catalogues for a person: titles of families, a sentence about each model."""
     tasks, models = (
         tomllib.loads((ROOT / "resources" / f"{name}.toml").read_text(encoding="utf-8")) for name in ("tasks", "models")
     )
@@ -115,8 +115,7 @@ def catalogue_texts() -> set[str]:
 
 
 def core_texts() -> set[str]:
-    """Each setting's name and what it does, what a person reads before answers are published, words that the
-    terminal uses too."""
+    """Each setting's name and explanation, the text on consent, and words that the terminal uses too."""
     known = [settings_file.describe(key) for key in settings_file.known_keys()]
     settings = {text for info in known for text in (info.title, info.description)}
     shared = {text for words in (PHASE_WORDS, STAGE_WORDS, VERDICT_WORDS) for text in words.values()}

@@ -63,7 +63,7 @@ _SYSTEMS: dict[str, SystemName] = {
 
 
 def make_key(path: Path, passphrase: bytes) -> str:
-    """Make a key in a new file that the passphrase closes; returns the public half, hex."""
+    """Create a key in a new file protected by the passphrase; returns the public half in hex."""
     if path.resolve().is_relative_to(ROOT):
         _stop(f"{path} is in the repository: a key lies elsewhere, on a medium that is put away.")
     if len(passphrase) < SHORTEST_PASSPHRASE:
@@ -80,10 +80,10 @@ def make_key(path: Path, passphrase: bytes) -> str:
 
 
 def open_key(path: Path, passphrase: bytes) -> Ed25519PrivateKey:
-    """The key in a file. Ends the process where it is none, or not closed by this passphrase."""
+    """The key in a file. Ends the process if it is not a key, or not protected by this passphrase."""
     try:
         key = load_pem_private_key(path.read_bytes(), passphrase)
-    except (OSError, ValueError, TypeError) as error:  # TypeError: it is not closed at all
+    except (OSError, ValueError, TypeError) as error:  # TypeError: it is not protected at all
         _stop(f"{path} could not be opened with this passphrase: {error}")
     if not isinstance(key, Ed25519PrivateKey):
         _stop(f"{path} holds a key of another kind: make one with `key`.")
@@ -98,7 +98,7 @@ def public(key: Ed25519PrivateKey) -> str:
 
 
 def pin(keys: list[str]) -> None:
-    """Write the keys into the build's file; what else it says stays."""
+    """Write the keys into the build's file; its other contents stay."""
     before = BUILD.read_text()
     fresh, found = re.subn(r"(?m)^keys = \[.*?\]", f"keys = {msgspec.json.encode(keys).decode()}", before)
     if found != 1 or len(set(keys)) != len(keys):
@@ -112,7 +112,7 @@ def pin(keys: list[str]) -> None:
 
 
 def sign(out: Path, key: Ed25519PrivateKey, number: int, least: str, date: datetime.date, days: int = DAYS) -> Manifest:
-    """Write manifest and signature over all packages in `out`; returns what the product reads of it."""
+    """Write manifest and signature for all packages in `out`; returns the manifest as the product reads it."""
     manifest = Manifest(
         product="sapo-desktop",
         format=1,
@@ -135,8 +135,8 @@ def sign(out: Path, key: Ed25519PrivateKey, number: int, least: str, date: datet
 
 
 def changes(changelog: str, version: str) -> str:
-    """What the changelog says of a version, in plain words, as it is shown: a line for each paragraph. Ends the process
-    where that is nothing."""
+    """The changelog's text on a version, in plain words: a line for each paragraph. Ends the process if there is
+    none."""
     found = re.search(rf"(?ms)^## {re.escape(version)}(?![0-9.])[^\n]*\n(.*?)(?=^## |\Z)", changelog)
     if found is None or not found[1].strip():
         _stop(f"CHANGELOG.md says nothing of {version}.")
@@ -165,7 +165,7 @@ def _check(document: bytes, signature: bytes, key: str, date: datetime.date) -> 
 
 
 def passphrase(twice: bool = False) -> bytes:
-    """Typed, or of the environment."""
+    """Typed, or from the environment."""
     if given := os.environ.get("SAPO_RELEASE_PASSPHRASE"):
         return given.encode()
     typed = getpass.getpass("Passphrase of the release's key: ")
@@ -179,7 +179,7 @@ def _stop(reason: str) -> NoReturn:
 
 
 def add_options(parser: argparse.ArgumentParser, required: bool) -> None:
-    """What signing needs."""
+    """The options for signing."""
     parser.add_argument("--key", type=Path, required=required, help="the file of the key that signs")
     parser.add_argument("--number", type=int, required=required, help="one more than that of the manifest before")
     parser.add_argument("--least", metavar="VERSION", required=required, help="below it nobody should run any more")
@@ -188,7 +188,7 @@ def add_options(parser: argparse.ArgumentParser, required: bool) -> None:
 
 
 def sign_as_given(given: argparse.Namespace, key: Ed25519PrivateKey) -> None:
-    """Sign by the options, and say what came of it."""
+    """Sign by the options, and print the result."""
     date = given.date or datetime.datetime.fromtimestamp(times.epoch(), datetime.UTC).date()
     if date + datetime.timedelta(days=given.days) < datetime.datetime.now(datetime.UTC).date():
         _stop(f"A manifest of {date} has expired already: give another --date, or more --days.")

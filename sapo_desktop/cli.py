@@ -1,7 +1,7 @@
-"""`sapo-desktop`: reads the command line, runs one command, turns failures into one sentence and an exit code.
+"""`sapo-desktop`: parses the command line, runs one command, and turns failures into one sentence and an exit code.
 
-0 done, 1 failed with a reason, 2 wrong usage. What a command does stands in `commands/`; this module imports nothing
-that is slow, so that `--help` and `status` answer at once.
+0 done, 1 failed with a reason, 2 wrong usage. The commands are in `commands/`; this module imports nothing slow, so
+that `--help` and `status` answer at once.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None, door: Door | None = None) -> in
         out.warn("Interrupted.")
         return 1
     except BrokenPipeError:
-        return 1  # the reader has gone (`... | head`): no failure to speak of
+        return 1  # the reader has ended (`... | head`), which is no failure
     except Exception as error:  # noqa: BLE001  the process's edge: a bug is shown as one
         if debug:
             traceback.print_exc()
@@ -60,8 +60,7 @@ def main(arguments: Sequence[str] | None = None, door: Door | None = None) -> in
 
 
 def _flush() -> None:
-    """Write what is still buffered. What cannot be written goes nowhere: Python would try it again at exit, complain,
-    and end with 120."""
+    """Write the buffered output. If that fails, drop it: Python would try again at exit, complain, and end with 120."""
     try:
         with written():
             sys.stdout.flush()
@@ -102,7 +101,7 @@ def _main(words: list[str], out: Output, door: Door | None) -> int:
 
 
 def _check_encoding(words: Sequence[str], function: str) -> None:
-    """Names and values are kept and sent as UTF-8; what a person writes to the model may hold anything."""
+    """Names and values are stored and sent as UTF-8; a question to the model may contain anything."""
     if function in ("model:ask", "answer:answer"):
         return
     for word in words:
@@ -111,7 +110,7 @@ def _check_encoding(words: Sequence[str], function: str) -> None:
 
 
 def _explained(error: OSError, args: Namespace) -> Exception:
-    """What the operating system refused, as a sentence; the error itself where it is no refusal."""
+    """A refusal of the operating system as a sentence; other errors unchanged."""
     from sapo_desktop.system.folders import explained
 
     if error.errno is None or isinstance(error, BrokenPipeError):
@@ -125,10 +124,10 @@ def _explained(error: OSError, args: Namespace) -> Exception:
 
 
 def _why_in_terminal(args: Namespace) -> str:
-    """Why a start without a command opens no window, but plays in the terminal; empty where it does.
+    """Why a start without a command opens no window but plays in the terminal; empty if it opens one.
 
     Raises:
-        SapoError: neither is what was asked for.
+        SapoError: neither is possible as requested.
     """
     from sapo_desktop.system.desktop.display import TERMINAL, why_no_window
 
@@ -143,10 +142,10 @@ def _why_in_terminal(args: Namespace) -> str:
 
 
 def _agree_to_terminal(args: Namespace, out: Output, why: str) -> None:
-    """Say that rounds are played in the terminal. Who expected a window is asked first.
+    """Say that rounds are played in the terminal. A person who expected a window is asked first.
 
     Raises:
-        SapoError: nobody agreed; the line to type is named.
+        SapoError: the person refused; names the command to type.
     """
     from sapo_desktop.system.desktop.display import TERMINAL, expects_window
 
@@ -181,7 +180,7 @@ async def _run_command(args: Namespace, out: Output, door: Door | None) -> None:
 
 
 def _data_option(args: Namespace) -> str:
-    """What names the same data folder in another command."""
+    """The option that names the same data folder in another command."""
     given = getattr(args, "data", None)
     return "" if given is None else f" --data {quoted(given)}"
 

@@ -1,4 +1,4 @@
-"""The page docs/fit.md: its text (fit.md) with the constants of the code, and how near estimates came to peaks."""
+"""The page docs/fit.md: its text (fit.md) with the constants of the code, and estimates compared with peaks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROCESSOR = Hardware(
 CARD = msgspec.structs.replace(PROCESSOR, gpus=[Gpu("", 24 * 2**30, 23 * 2**30)])
 ROUNDS_OF = ("starter", "smollm2-135m", "qwen2.5-0.5b", "qwen3-1.7b", "qwen3-8b")
 KIND = re.compile(r"torch \w+(?: in 8 bits)?|llama\.cpp|answers(?=, estimate)|learns(?=, estimate)")
-"""Of the name of an estimate: what it is counted with."""
+"""From the name of an estimate: how it is computed."""
 
 
 def fit_page(made: dict[str, str], figures: Sequence[Figure], on_card: tuple[dict[str, str], Sequence[Figure]]) -> str:
@@ -74,7 +74,7 @@ def beside_peaks(figures: Sequence[Figure]) -> str:
 
 
 def span(figures: Sequence[Figure], unit: float = 1) -> str:
-    """Between what all of them were, and how many missed the goal."""
+    """Their range, and how many missed the goal."""
     values = [figure.value / unit for figure in figures]
     missed = sum(figure.held is False for figure in figures)
     return f"{min(values):.3f} to {max(values):.3f}" + (f", {missed} **missed**" if missed else "")

@@ -1,4 +1,5 @@
-"""The page docs/learning.md: its text (learning.md) with what the silo runs of `tests.bench.node.learning` came to."""
+"""The page docs/learning.md: its text (learning.md) with the results of the silo runs of
+`tests.bench.node.learning`."""
 
 from __future__ import annotations
 
@@ -80,7 +81,7 @@ def learning_page(learning: Learning, longer: Learning, reference: Learning) -> 
 
 
 def of_reference(runs: Learning) -> dict[str, Any]:
-    """The words of its section."""
+    """The text of its section."""
     base = runs.curves[0].test["base"]
     gain = mean_gain([curve.test for curve in runs.curves])
     rounds = [len(curve.rewards) for curve in runs.curves]
@@ -136,7 +137,7 @@ def score_table(learning: Learning, longer: Learning) -> str:
 
 
 def column(runs: Learning, name: str) -> list[str]:
-    """Of the checkpoints of this name."""
+    """For the checkpoints of this name."""
     rows = []
     for curve in runs.curves:
         test, drawn = curve.test[name], curve.sampled[name]
@@ -145,7 +146,7 @@ def column(runs: Learning, name: str) -> list[str]:
 
 
 def beside_what_was_expected(learning: Learning, longer: Learning) -> str:
-    """What was expected of an hour, and whether it was held by each seed."""
+    """What was expected of an hour, and whether each seed met it."""
     ends = greedy(longer)
     below = [end - curve.sampled["last"].score for end, curve in zip(ends, longer.curves, strict=True)]
     hard = [level_mean(curve.test["last"], "hard") for curve in longer.curves]

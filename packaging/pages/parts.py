@@ -1,4 +1,4 @@
-"""What the written pages of docs/ are made of."""
+"""Parts of the generated pages of docs/."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 DATA = Path(__file__).resolve().parents[2] / "docs" / "data"
 WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
 AS_IT_IS = ("#", "|", "-", "!", "    ")
-"""Headings, tables, lists, pictures and commands begin so."""
+"""Headings, tables, lists, pictures and commands begin like this."""
 
 
 def filled(template: str, **values: object) -> str:
-    """A page from the template of this name beside this file, its paragraphs wrapped anew."""
+    """A page from the template of this name in this folder, with its paragraphs wrapped again."""
     text = Path(__file__).with_name(template).read_text(encoding="utf-8").strip().format(**values)
     parts = (part if part.startswith(AS_IT_IS) else wrapped(part) for part in text.split("\n\n"))
     return WRITTEN + "\n" + "\n\n".join(parts) + "\n"
@@ -35,7 +35,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def pyplot() -> Any:
-    """matplotlib's, which writes the same file from the same data."""
+    """matplotlib's, configured to write the same file from the same data."""
     import matplotlib
 
     matplotlib.use("svg")

@@ -1,4 +1,4 @@
-"""What is in an application's folder: a list in CycloneDX (JSON), and all licences in one place."""
+"""The contents of an application's folder: a list in CycloneDX (JSON), and all licences in one place."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def write_licences(folder: Path, packages: Path) -> None:
 
 
 def write_sbom(folder: Path, packages: Path) -> None:
-    """The list of contents. Without serial number and time, so that equal contents have equal lists."""
+    """The list of contents. Without serial number and time, so that equal contents give equal lists."""
     components = [_of_wheel(info) for info in sorted(packages.glob("*.dist-info"))]
     for kind in ("debian", "cpython"):
         components += [_of_notice(place.name) for place in sorted((folder / "licences").glob(f"{kind}_*"))]
@@ -68,7 +68,7 @@ def _of_wheel(info: Path) -> dict[str, object]:
 
 
 def _of_notice(name: str) -> dict[str, object]:
-    """A component that no wheel brought: KIND_NAME_VERSION (interpreter.py)."""
+    """A component that did not come as a wheel: KIND_NAME_VERSION (interpreter.py)."""
     kind, package, version = unquote(name).split("_", 2)
     if kind == "debian":
         purl = f"pkg:deb/debian/{package}@{version}?arch=amd64&distro=debian-12"

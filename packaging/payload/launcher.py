@@ -1,7 +1,8 @@
-"""What starts the application from wherever its folder is, with its own Python and nothing of the user's Python set-up.
+"""The program that starts the application from its folder at any place, with its own Python and nothing of the user's
+Python setup.
 
-On Windows two programs, with and without a console: the small program that pip puts before every console script (it is
-distlib's, and lies in pip), then a line that names our Python beside it, then the script in a zip.
+On Windows two programs, with and without a console: the small program that pip puts before every console script
+(distlib's, included in pip), then a line that names our Python next to it, then the script in a zip.
 """
 
 from __future__ import annotations

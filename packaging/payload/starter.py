@@ -1,4 +1,5 @@
-"""The starter as llama.cpp reads it, for an application that answers before it has what would write the file."""
+"""The starter as a file for llama.cpp, for an application that answers before the engine pack, which would write it,
+is installed."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Platform(NamedTuple):
     """The build to resolve with."""
     torch_in_lock: bool
     tried: str
-    """How far this lock has been tried, for its header."""
+    """How far this lock was tested, for its header."""
 
 
 LINUX = "sys_platform == 'linux'"
@@ -75,13 +75,13 @@ def main() -> None:
     write("llama", "One source archive, which the bootstrap builds.", source)
     write("build", "What it is built with.", resolve("scikit-build-core[pyproject]\ncmake\nninja", anywhere))
     write("pip", "What brings an installed application its engine pack.", resolve("pip==26.3", PYTHONS))
-    # These go into the same environment: where they need a package of the node, they take the node's version.
+    # These go into the same environment: if they need a package of the node, they use the node's version.
     node = pins_of("linux-cpu")
     write("test", "Resolved by machine; installed and tested on Linux.", resolve(wanted("test"), anywhere, limits=node))
     relay = resolve(wanted("relay"), anywhere, LEFT_OUT, limits=[*node, *pins_of("test")])
     write("relay", "Resolved by machine; installed and tested on Linux x86_64.", relay)
     present = [*pins_of("linux-cuda"), *pins_of("test")]
-    # The resolution meets the CUDA build of torch; what only that one needs is no test tool.
+    # The resolution includes the CUDA build of torch; what only that one needs is no test tool.
     left_out = ["torch", "nvidia-cuda-cccl", *(pin.partition("==")[0] for pin in present)]
     lock = resolve(wanted("slow"), anywhere, left_out, limits=[*node, *pins_of("test")])
     write("slow", "Resolved by machine; installed and tested on Linux.", lock)

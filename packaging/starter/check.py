@@ -1,9 +1,9 @@
-"""How much of the held-out side a starter solves, by family and level, greedily and sampled at temperature 1.
+"""The share of the held-out side that a starter solves, by family and level, greedily and sampled at temperature 1.
 
     python packaging/starter/check.py --model resources/starter [--questions 40] [--levels easy hard] [--json FILE]
 
-Only questions on the held-out side of the split, none twice; small families have fewer. They are set and marked by the
-examiner, as in a round. Left out: partial marks.
+Only questions on the held-out side of the split, each once; small families have fewer. The examiner makes and scores
+them, as in a round. Left out: partial scores.
 """
 
 from __future__ import annotations

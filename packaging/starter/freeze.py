@@ -67,7 +67,7 @@ def command(stage: dict[str, Any]) -> str:
 
 
 def stages_before(start: str) -> list[dict[str, Any]]:
-    """The recipe of the starter that a run went on from, as its manifest tells it."""
+    """The recipe of the starter from which a run continued, according to its manifest."""
     if not start:
         return []
     before = json.loads((Path(start) / "manifest.json").read_text(encoding="utf-8"))
@@ -106,7 +106,7 @@ def freeze(run: Path, to: Path) -> None:
 
 
 def write_scores(to: Path, scores: Path) -> None:
-    """Put the scores into the card of a starter that was frozen."""
+    """Write the scores into the card of a frozen starter."""
     page = to / "README.md"
     text = page.read_text(encoding="utf-8")
     before, _, rest = text.partition(_SCORES_BEGIN)
@@ -119,7 +119,7 @@ def write_scores(to: Path, scores: Path) -> None:
 
 
 def write_manifest(to: Path, about: dict[str, Any]) -> None:
-    """What is known of a starter, with the hashes of its files as they are."""
+    """What is known of a starter, with the current hashes of its files."""
     files = {path.name: digest(path) for path in sorted(to.iterdir()) if path.name != "manifest.json"}
     (to / "manifest.json").write_text(json.dumps({**about, "files": files}, indent=1) + "\n", encoding="utf-8")
 

@@ -40,7 +40,7 @@ from team import Team
 
 BATCH_TOKENS = 2000
 MATRIX_RATE, OTHER_RATE = 0.01, 2e-3
-RATE_AFTER = 0.3  # of these, where weights are gone on from
+RATE_AFTER = 0.3  # of these, when weights are continued
 WARM_UP, DECAY_FROM = 0.01, 0.55  # shares of the budget
 SAVE_SECONDS = 300.0
 LOG_STEPS = 200
@@ -48,7 +48,7 @@ LOG_STEPS = 200
 
 @dataclass
 class Progress:
-    """Where the run is; everything a resumed run needs beside weights and optimiser states."""
+    """The progress of the run; everything a resumed run needs besides weights and optimiser states."""
 
     steps: int = 0
     tokens: int = 0
@@ -59,7 +59,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What was asked for; kept in every checkpoint."""
+    """The options; stored in every checkpoint."""
 
     seed: int
     layers: int
@@ -77,7 +77,7 @@ def rate(share: float) -> float:
 
 
 def tensors(examples: list[tuple[list[int], int]], device: torch.device) -> tuple[Tensor, Tensor]:
-    """Right-padded ids and shifted targets, both (batch, length); -100 where nothing is to be predicted."""
+    """Right-padded ids and shifted targets, both (batch, length); -100 marks positions without a prediction."""
     length = max(len(ids) for ids, _ in examples)
     ids = torch.zeros(len(examples), length, dtype=torch.long)
     targets = torch.full((len(examples), length), -100)
@@ -88,7 +88,7 @@ def tensors(examples: list[tuple[list[int], int]], device: torch.device) -> tupl
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
-    """Replaces the checkpoint in one move, so that an end at any instant leaves a whole one."""
+    """Replace the checkpoint in one move, so that a complete one remains after any interruption."""
     partial = path.with_suffix(".partial")
     torch.save(state, partial)
     with partial.open("rb") as file:
@@ -97,7 +97,7 @@ def save(path: Path, state: dict[str, Any]) -> None:
 
 
 class Run:
-    """A model in the making, with its optimisers, its place in the stream, and where it is kept."""
+    """A model in training, with its optimisers, its place in the stream, and its folder."""
 
     def __init__(self, out: Path, recipe: Recipe, device: torch.device, resume: bool) -> None:
         out.mkdir(parents=True, exist_ok=True)
@@ -156,7 +156,7 @@ class Run:
         return loss.item()
 
     def step(self, share: float) -> None:
-        """One update of everything at the rates that belong to this share of the budget."""
+        """One update of everything at the rates for this share of the budget."""
         scale = RATE_AFTER if self.recipe.start else 1.0
         for optimiser, peak in zip(self.optimisers, (MATRIX_RATE, OTHER_RATE), strict=True):
             optimiser.param_groups[0]["lr"] = scale * peak * rate(share)
@@ -172,7 +172,7 @@ def prime(run: Run, team: Team) -> None:
     stream = Stream(run.words, run.recipe.seed, BATCH_TOKENS, team.rank, team.size, run.recipe.guesses)
     for chunk, batch, examples in stream(progress.chunk, progress.batch):
         loss = run.backward(examples)
-        # Rank 0's clock is everybody's, so that all take the same step and stop together.
+        # Rank 0's clock decides for all, so that all take the same step and stop together.
         seconds = before + time.monotonic() - began if team.leads else 0.0
         tokens = sum(len(text) for text, _ in examples)
         loss, tokens, seconds = team.average(list(run.model.parameters()), [loss, tokens, seconds])

@@ -1,6 +1,6 @@
-"""The stream of priming batches: questions of the training side with their worked steps, made as they are needed.
+"""The stream of priming batches: questions of the training side with their worked steps, made when needed.
 
-Chunk n of seed s is the same wherever and whenever it is made, so a resumed run sees what an unbroken one sees.
+Chunk n of seed s is always the same, so a resumed run sees what an unbroken one sees.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def with_fixed_hashing() -> None:
 
 @cache
 def examiner() -> Examiner:
-    """The one that rounds are played with: it sets the same questions and marks by the same rules."""
+    """The examiner of rounds: it makes the same questions and scores by the same rules."""
     return Examiner(load_catalogue(REPOSITORY / "resources" / "tasks.toml"))
 
 
@@ -73,17 +73,17 @@ class Source:
         while True:
             try:
                 question = examiner().question(self.task, rng.randrange(2**48))
-            except TaskError:  # decimal_arithmetic sets x/(y-y) now and then
+            except TaskError:  # decimal_arithmetic sometimes makes x/(y-y)
                 continue
             if held_out_side(self.family, question.text) == self.held_out:
                 return question
 
     def entry(self, question: Question) -> dict[str, Any]:
-        """What the dataset knows of it."""
+        """The dataset's metadata of it."""
         return dict(examiner().entry(self.task, question.seed))
 
     def solved(self, question: Question, completion: str) -> bool:
-        """Whether a round would mark the completion as solved."""
+        """Whether a round would score the completion as solved."""
         return examiner().mark(self.task, question.seed, completion).solved
 
 
@@ -114,13 +114,13 @@ class Stream:
         }
 
     def encoded(self, question: str, written: str) -> tuple[list[int], int]:
-        """Ids of a question and what is written to it, and how many are the question's."""
+        """Ids of a question and its completion, and the number of the question's ids."""
         before, after, end = self.tokenizer.convert_tokens_to_ids(["<q>", "<a>", "<eos>"])
         prompt = [before, *self.tokenizer.encode(question), after]
         return [*prompt, *self.tokenizer.encode(written), end], len(prompt)
 
     def example(self, rng: random.Random) -> tuple[list[int], int] | None:
-        """Ids and prompt length of a drawn question, or None where it has no short honest route."""
+        """Ids and prompt length of a drawn question, or None if it has no short honest solution."""
         family = rng.choices(self.families, self.weights)[0]
         level = "middle" if rng.random() < MIDDLE_OF.get(family, MIDDLE) else "easy"
         source = self.sources[family, level]

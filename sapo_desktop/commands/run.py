@@ -130,7 +130,7 @@ def _close(context: Context, dashboard: Dashboard, failure: str, only_now: Mappi
         raise SapoError(failure)
 
 
-# The closing words of `run`: what came of it, where it lies, what to try next.
+# The summary at the end of `run`: the result, its place, what to try next.
 
 
 _OWN_OPTIONS = ("tasks", "seed", "mix", "curriculum")
@@ -139,8 +139,8 @@ _OWN_OPTIONS = ("tasks", "seed", "mix", "curriculum")
 def summary_lines(view: Dashboard, *, data_option: str = "", only_now: Mapping[str, str] | None = None) -> list[str]:
     """Lines for a person.
 
-    `data_option` is what the next commands need to find the same folder; `only_now` the settings that the command
-    line gave to this run, which the next one does not have.
+    `data_option`: how further commands find the same folder. `only_now`: settings from the command line of this run,
+    which the next one does not have.
     """
     lines = [f"{amount(view.played, 'round')} in {duration(view.seconds)}."]
     if view.change and view.played > 1:
@@ -162,7 +162,7 @@ def summary_lines(view: Dashboard, *, data_option: str = "", only_now: Mapping[s
 
 
 def _next_steps(view: Dashboard, data_option: str, only_now: Mapping[str, str]) -> list[tuple[str, str]]:
-    # Another model would not fit the adapter, so it has to be kept before anything else is asked.
+    # Another model would not fit the adapter, so its setting must be stored before anything else.
     kept = [f"model={quoted(only_now['model'])}"] if "model" in only_now else []
     again = "".join(_option(key, value) for key, value in only_now.items() if key != "model")
     solved = [answer.task for answer in reversed(view.answers) if answer.solved][:1]
@@ -178,7 +178,7 @@ def _next_steps(view: Dashboard, data_option: str, only_now: Mapping[str, str]) 
 
 
 def _option(key: str, value: str) -> str:
-    """The setting as `run` takes it."""
+    """The setting as an option of `run`."""
     if (key, value) == ("silo", "on"):
         return " --silo"
     if key in _OWN_OPTIONS:

@@ -1,7 +1,7 @@
-"""settings get, set, reset; erase: delete what a node keeps.
+"""settings get, set, reset; erase: delete the node's stored data.
 
-A running node is asked, so that it takes the change over at once. Where none runs the file is read and written here:
-no node is started for it, because a node that a wrong setting keeps from starting is mended by this very command.
+A running node gets the change, so that it applies at once. Otherwise the file is read and written here: no node is
+started, because this very command fixes a wrong setting that prevents a start.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ async def reset(context: Context, args: Namespace) -> None:
 
 
 async def erase(context: Context, args: Namespace) -> None:
-    """Delete it after a question, while no node runs."""
+    """Delete the data after a question, while no node runs."""
     context.need_folder()
     folder, what = DataFolder.at(context.folder), args.what
     found = erasing.places(folder, what)

@@ -109,7 +109,7 @@ class Output:
         self.say(text)
 
     def table(self, headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
-        """A table for people; columns named in `right` are flush right. Nothing with `--json`.
+        """A table for people; columns named in `right` are aligned right. Nothing with `--json`.
 
         In a terminal it fits the width, in a pipe nothing is cut. Cells are plain text, never markup.
         """

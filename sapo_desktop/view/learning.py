@@ -90,7 +90,7 @@ def _of_100(share: float) -> int:
     return min(99, max(1, round(100 * share))) if 0 < share < 1 else round(100 * share)
 
 
-# What a volunteer reached: a few sentences, newest kinds last. No Qt.
+# A volunteer's milestones: a few sentences, newest kinds last. No Qt.
 
 
 def milestones(view: View) -> list[Text]:

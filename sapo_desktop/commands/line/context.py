@@ -123,7 +123,7 @@ class Context:
 
 
 async def call(node: Node, request: Request[ReplyType], progress: Output | None = None) -> ReplyType:
-    """The reply to a request; `progress` is told how far an evaluation is."""
+    """The reply to a request; `progress` is called with an evaluation's progress."""
     meter: asyncio.Task[None] | None = None
     if isinstance(request, Evaluate) and progress is not None:
         progress.warn(f"Asking the held-out questions ({request.which}) of {request.checkpoint}. Ctrl-C cancels.")
@@ -139,7 +139,7 @@ async def call(node: Node, request: Request[ReplyType], progress: Output | None 
 
 
 async def status_of(node: Node) -> Status:
-    """How a node stands. Raises ControlError where it is a relay."""
+    """The state of a node. Raises ControlError for a relay."""
     found = await call(node, GetStatus())
     if isinstance(found, RelayStatus):
         raise ControlError("A relay runs on this folder, not a node. For a node, choose another folder with --data.")

@@ -1,4 +1,4 @@
-"""Joining others is one act: an address, an invite or the local network; who sees what; then how far it is."""
+"""Joining others in one dialog: an address, an invite or the local network; who sees what; then the progress."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from sapo_desktop.worker.control.messages.requests import JoinSwarm, SetSettings
 
 _LISTEN = "0.0.0.0:8765"
 _BY_INVITE = ("swarm", "admission", "peers", "invited")
-"""What the worker sets where an invite is followed."""
+"""The settings that the worker changes when an invite is followed."""
 
 
 class JoinSheet(Sheet):
-    """Asks whom to join and on what terms, and stays until the node is linked, or says why it is not."""
+    """Asks which swarm to join and on what terms, and stays open until the node is linked, or says why it is not."""
 
     def __init__(self, parent: QWidget, view: View, bridge: Bridge, text: str = "") -> None:
         """`text`: as in `look_at`."""
@@ -86,7 +86,7 @@ class JoinSheet(Sheet):
         self.add_buttons(self.again, self.back, self.cancel, self.ok)
         self._sending = False
         self._before: dict[str, str] = {}
-        """The settings that joining changed, as they were."""
+        """The settings that joining changed, with their previous values."""
         self._field.setText(text)
         self._ask_again()
 
@@ -94,7 +94,7 @@ class JoinSheet(Sheet):
 
     @property
     def link(self) -> str:
-        """The address or invite as it was typed."""
+        """The address or invite as typed."""
         return self._field.text().strip().strip("'\"")
 
     @property
@@ -107,11 +107,11 @@ class JoinSheet(Sheet):
 
     @property
     def asks(self) -> bool:
-        """Whether it is at its questions, and nothing that was answered is under way."""
+        """Whether it shows its questions, and no answer is being sent."""
         return not self._sending and not self._questions.isHidden()
 
     def look_at(self, text: str) -> None:
-        """Ask about what somebody else typed or sent."""
+        """Ask about a link that somebody else typed or sent."""
         self._way.show_choice("address")
         self._field.setText(text)
         self._chosen()
@@ -131,7 +131,7 @@ class JoinSheet(Sheet):
         self._field.setFocus()
 
     def _chosen(self) -> None:
-        """Something was typed or chosen: say what it means."""
+        """The input changed: show its meaning."""
         self._field.setEnabled(self._by_address)
         self.ok.setEnabled(not self._sending and (not self._by_address or bool(self.link)))
         warning = peer_words.invite_warning(self.link) if self._is_invite else ""
@@ -192,7 +192,7 @@ class JoinSheet(Sheet):
         if self._is_invite:
             return values
         values["peers"] = with_item(settings.peers, self.link)
-        if self.link in listed(settings.invited):  # typed now, whoever named it before
+        if self.link in listed(settings.invited):  # typed now, even if an invite named it before
             values["invited"] = without_item(settings.invited, self.link)
         return values
 
@@ -201,7 +201,7 @@ class JoinSheet(Sheet):
         return {"silo": "off", "share": "on" if self._terms.shares else "off"}
 
     def _follow(self, link: str) -> None:
-        """An invite is followed first: where it is refused, a node in silo stays there."""
+        """First follow the invite: if it is refused, a node in silo stays there."""
         try:
             invite = Invite.parse(link)
         except UsageError as error:
@@ -213,7 +213,7 @@ class JoinSheet(Sheet):
         with_passphrase(
             self,
             self._bridge,
-            # What is nearby stood there to be read, and the button said so.
+            # The nearby addresses were displayed, and the button said so.
             lambda given: JoinSwarm(link=link, passphrase=given, nearby=bool(invite.nearby)),
             lambda reply: self._set(values, goal, before),
             self._refused,
@@ -221,7 +221,7 @@ class JoinSheet(Sheet):
         )
 
     def _held(self, keys: Iterable[str]) -> dict[str, str]:
-        """These settings as they are now."""
+        """The current values of these settings."""
         return {key: as_typed(getattr(self._view.settings, key)) for key in keys}
 
     def _set(self, values: dict[str, str], goal: Goal, before: dict[str, str]) -> None:
@@ -243,7 +243,7 @@ class JoinSheet(Sheet):
         self._under_way.follow(goal)
 
     def _undo(self) -> None:
-        """Back to the questions, and to silo, swarm, addresses and sharing as they were."""
+        """Return to the questions, and restore silo, swarm, addresses and sharing."""
         self._ask_again()
         back = SetSettings(values=self._before, for_good=True)
         self._bridge.ask(back, lambda reply: None, self._refused, of=self)
@@ -252,14 +252,14 @@ class JoinSheet(Sheet):
         goal = self._under_way.goal
         if goal is None:
             return
-        if self._view.silo:  # switched on while joining was under way
+        if self._view.silo:  # switched on during joining
             leave = SetSettings(values={"silo": "off"}, for_good=True)
             self._bridge.ask(leave, lambda reply: self._begin(goal), self._failed, of=self)
         else:
             self._begin(goal)
 
     def _failed(self, error: SapoError) -> None:
-        """What was to be tried again cannot be."""
+        """The retry is not possible."""
         self._ask_again()
         self._refused(error)
 
@@ -279,7 +279,7 @@ def _opened(settings: Settings) -> dict[str, str]:
 
 
 class Terms(QWidget):
-    """Share or only learn, and who sees what then. Sharing begins only after its terms stood there to be read."""
+    """Share or only learn, and who sees what in each case. Sharing begins only after its terms were displayed."""
 
     def __init__(self, *, share: bool) -> None:
         super().__init__()
@@ -301,14 +301,14 @@ class Terms(QWidget):
 
     @property
     def publishes(self) -> bool:
-        """Whether sharing would begin with this."""
+        """Whether sharing would begin with this choice."""
         return self.shares and not self._shared
 
     def _read(self) -> None:
         ConsentSheet(self, None).open()
 
     def explain(self, nearby: str) -> None:
-        """Say it for what is chosen. `nearby`: what this way of joining shows or opens."""
+        """Explain the choice. `nearby`: what this way of joining reveals or opens."""
         self._published.setVisible(self.publishes)
         texts = (
             catalogued(SEEN_IN_SHORT),

@@ -1,4 +1,4 @@
-"""A link or address for others: to be copied, or read off the screen as a QR code."""
+"""A link or address for others, to copy or to scan as a QR code."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.worker.control.messages.replies import InviteIs
 
 _MODULE = 4
-"""Pixels of one square at 100%: a telephone reads it from an arm's length."""
+"""Pixels of one square at 100%: a phone reads it from an arm's length."""
 _QUIET = 4
-"""Empty squares around the code, which its standard asks for."""
+"""Empty squares around the code, as its standard requires."""
 
 
 class LinkBox(QWidget):
-    """A link to be copied or scanned, or why there is none."""
+    """A link to copy or scan, or why there is none."""
 
     def __init__(self, bridge: Bridge) -> None:
         super().__init__()
@@ -55,12 +55,12 @@ class LinkBox(QWidget):
 
 
 class QrCode(QWidget):
-    """The code of a text, dark on white in every theme; hidden while there is none, or more than a code holds."""
+    """A text as a QR code, dark on white in every theme; hidden if there is no text, or it is too long."""
 
     def __init__(self) -> None:
         super().__init__()
         self.rows: tuple[bytearray, ...] = ()
-        """Of each square, whether it is dark."""
+        """For each square, whether it is dark."""
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("QR code of the link"))
 

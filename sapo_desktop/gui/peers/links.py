@@ -1,4 +1,4 @@
-"""The open links as a table, and everything there is to see of one of them."""
+"""The open links as a table, and all details of one link."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from sapo_desktop.worker.control.messages.swarm import LinkInfo
 
 
 class LinkRow(LinkInfo, frozen=True, kw_only=True):
-    """A link, and which one it is of those with its key and address, as two have that a peer dialled."""
+    """A link, numbered among those with the same key and address, since a peer may have dialled twice."""
 
     number: int
 
 
 class LinksCard(Card):
-    """Who this node is linked to; a row opens the whole of it."""
+    """The linked peers; a row opens its details."""
 
     def __init__(self, view: View, bridge: Bridge, add: Callable[[], object]) -> None:
         super().__init__(tr("Links"))
@@ -134,7 +134,7 @@ def _headings() -> list[Heading]:
 
 
 class LinkSheet(Sheet):
-    """One link, as it was when it was opened."""
+    """One link, as it was when the dialog opened."""
 
     def __init__(self, parent: QWidget, view: View, bridge: Bridge, link: LinkInfo) -> None:
         self._owner = parent
@@ -167,8 +167,8 @@ class LinkSheet(Sheet):
 
 
 def block(parent: QWidget, view: View, bridge: Bridge, key: str, owner: QWidget) -> bool:
-    """Ask, over `parent`, and have nothing to do with this key from now on; whether it was done. `owner`: what lives
-    until the worker has answered."""
+    """Ask, over `parent`, and block this key; returns whether it was blocked. `owner`: lives until the worker has
+    answered."""
     about = tr(
         "This node closes the link, and neither accepts nor sends anything of this key. You can undo "
         "this under Blocked."
@@ -192,12 +192,12 @@ def _way(link: LinkInfo) -> str:
 
 
 def incoming(link: LinkInfo) -> float:
-    """Bytes a second since it was linked."""
+    """Incoming bytes per second since it was linked."""
     return link.bytes_in / max(1.0, link.seconds)
 
 
 def outgoing(link: LinkInfo) -> float:
-    """The same of what was sent."""
+    """Outgoing bytes per second since it was linked."""
     return link.bytes_out / max(1.0, link.seconds)
 
 

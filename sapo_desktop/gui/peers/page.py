@@ -1,4 +1,4 @@
-"""Peers: who this node is linked to, what passes between them, and whom it lets in."""
+"""Peers: the linked nodes, the traffic between them, and whom this node admits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 
 _MOST_NOTES = 4
 _LOOK_MS = 5000
-"""Between two counts of connections, while the page is open."""
+"""Interval of the counts of connections while the page is open."""
 
 
 class PeersPage(Page):
@@ -87,7 +87,7 @@ class PeersPage(Page):
         if changed & {"link", "swarm"}:
             self._show_links()
         if changed & {"link", "settings"}:
-            self.add_peer.setVisible(not self.view.silo)  # there the card below asks to join
+            self.add_peer.setVisible(not self.view.silo)  # in silo the card below asks to join
             self.add_peer.setEnabled(self.view.attached)
             for card in (self._sharing, self._private, self._blocked, self._answer):
                 card.refresh()
@@ -95,10 +95,10 @@ class PeersPage(Page):
             self._me.refresh()
             self._addresses.refresh()
         if changed & {"link", "settings"} and self.view.attached:
-            self._me.inquiry.ask()  # founding or entering a swarm may have made an identity
+            self._me.inquiry.ask()  # founding or entering a swarm may have created an identity
 
     def _show_parts(self) -> None:
-        """In silo, and where there is no node, it says what would be here."""
+        """In silo, and without a node, it says what would be here."""
         here = self.view.attached and not self.view.silo
         self._away.setVisible(not here)
         self._away.refresh(self.view)
@@ -127,7 +127,8 @@ class PeersPage(Page):
 
 
 def _notes(view: View) -> list[str]:
-    """What a person should know, the most important first; the swarm's own words are a stranger's, made plain."""
+    """What a person should know, the most important first; the swarm's own words come from strangers and are made
+    plain."""
     swarm = view.swarm
     if swarm is None or view.silo or not view.attached:
         return []
@@ -147,8 +148,8 @@ def _notes(view: View) -> list[str]:
 
 
 class SourceBanner(Banner):
-    """That most of what is drawn comes from one source. A person who has only one can put the words away; other words
-    come again."""
+    """Most of what is drawn comes from one source. A person with only one source can dismiss the message; a
+    different one appears again."""
 
     def __init__(self, view: View, add: Callable[[], object]) -> None:
         super().__init__(action=tr("Add another peer"), on_press=add)
@@ -158,7 +159,7 @@ class SourceBanner(Banner):
         box.addWidget(IconButton("cross", tr("Do not show this again"), self._put_away))
 
     def refresh(self) -> None:
-        """Show what the view has."""
+        """Show the view's current state."""
         swarm = self._view.swarm
         here = swarm is not None and self._view.attached and not self._view.silo
         said = " ".join(one_line(in_words(text)) for text in swarm.warnings) if swarm is not None and here else ""
@@ -170,12 +171,12 @@ class SourceBanner(Banner):
 
 
 def _without_numbers(text: str) -> str:
-    """A share that changes makes no other warning."""
+    """A changed share does not make it a new warning."""
     return "".join(letter for letter in text if not letter.isdigit())
 
 
 class AwayCard(Card):
-    """In silo: what would be here, and the way out. Without a node: why there is nothing."""
+    """In silo: what would be here, and how to leave silo. Without a node: why there is nothing."""
 
     def __init__(self, bridge: Bridge, join: Callable[[], object]) -> None:
         super().__init__()
@@ -196,7 +197,7 @@ class AwayCard(Card):
         self.add(self._silo, self._proof, self._inquiry.trouble, self._gone)
 
     def look(self) -> None:
-        """Have the system count again."""
+        """Let the system count again."""
         if self._silo.isVisibleTo(self):
             self._inquiry.ask()
 
@@ -220,7 +221,7 @@ class AwayCard(Card):
 
 
 class OverviewCard(Card):
-    """The swarm's side in one sentence and a few numbers."""
+    """The swarm's state in one sentence and a few numbers."""
 
     def __init__(self, view: View) -> None:
         super().__init__()
@@ -236,7 +237,7 @@ class OverviewCard(Card):
         self.add(self._sentence, Columns(*figures, narrowest=138, most=6))
 
     def refresh(self) -> None:
-        """The state changed, of which events tell between two looks."""
+        """The state changed, which has events between two updates."""
         self._sentence.setText(swarm_sentence(self._view))
         self._sentence.set_tone("danger" if self._view.swarm_state == "failed" else "")
 

@@ -1,4 +1,4 @@
-"""How far joining is, as the worker tells it, until the node is linked or it is clear why it is not."""
+"""The progress of joining, as the worker reports it, until the node is linked or it is clear why not."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from sapo_desktop.worker.control.messages.swarm import LinkInfo, SwarmInfo
 
 LOOK_MS = 1000
 _LAN_LOOKS = 30
-"""After so many without a link nobody is to wait any longer for a node of the local network."""
+"""After so many checks without a link, stop waiting for a node of the local network."""
 
 
 _SILO_LOOKS = 2
-"""So many may still find the node in silo, which it is about to leave."""
+"""So many checks may still find the node in silo, which it is about to leave."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """Whom to be linked to: any of `addresses`, or with `lan` whoever is found on the local network. With `host` this
-    node is to be reached by others: it says where.
+    """What to link to: any of `addresses`, or with `lan` any node found on the local network. With `host`, others
+    should reach this node, and it reports its address.
 
-    `swarm`: the private one that the node has to be in; `note`: what else a person has to do.
+    `swarm`: the private one that the node must be in; `note`: what else a person must do.
     """
 
     addresses: tuple[str, ...] = ()
@@ -77,11 +77,11 @@ class UnderWay(QWidget):
         """Addresses that were not dialled yet."""
         self._dialling = self._asking = False
         self._key = self._answers_at = ""
-        """Of who answered at one of them, and that address as the node writes it."""
+        """Key of the peer that answered, and its address in canonical form."""
         self._looks = self._in_silo = 0
 
     def follow(self, goal: Goal) -> None:
-        """Begin: the settings say that this is to be so."""
+        """Start: the settings were changed accordingly."""
         self.goal, self._left = goal, list(goal.addresses)
         self._dialling = self._asking = False
         self._key, self._answers_at = "", ""
@@ -96,10 +96,10 @@ class UnderWay(QWidget):
         self._look()
 
     def stop(self) -> None:
-        """Look no more. What was begun goes on in the node."""
+        """Stop checking. The node continues what was started."""
         self._timer.stop()
 
-    # -- what the worker says --------------------------------------------------------------------------------
+    # -- the worker's reports ----------------------------------------------------------------------------------
 
     def _look(self) -> None:
         if not self._view.attached:
@@ -118,7 +118,7 @@ class UnderWay(QWidget):
         goal, info = self.goal, reply.info
         if goal is None or not self._timer.isActive():
             return
-        # A node that keeps out by itself, as on a metered link, is in no silo: it says why.
+        # A node that stays out by itself, as on a metered connection, is not in silo: it says why.
         self._in_silo = self._in_silo + 1 if info.state == "silo" and self._view.silo else 0
         if self._in_silo > _SILO_LOOKS:
             self._end(tr("Silo was switched on. “Try again” leaves it, “Back” keeps everything as it was."))
@@ -138,7 +138,7 @@ class UnderWay(QWidget):
             self._dial()
 
     def _wanted(self, goal: Goal, info: SwarmInfo) -> LinkInfo | None:
-        """The link that was asked for, where it is open."""
+        """The requested link, if it is open."""
         for link in info.links:
             if goal.lan or (self._key and link.key == self._key) or link.dialled in goal.addresses:
                 return link
@@ -159,7 +159,7 @@ class UnderWay(QWidget):
     # -- dialling --------------------------------------------------------------------------------------------
 
     def _dial(self) -> None:
-        """Ask who is there: the node's own dialling says nothing about why it fails."""
+        """Ask who is there, because the node's own dialling does not say why it fails."""
         address = self._left.pop(0)
         self._dialling = True
         self._say(tr("Connecting to {address}").format(address=one_line(address.partition("#")[0], 100)))
@@ -177,7 +177,7 @@ class UnderWay(QWidget):
         if self._timer.isActive() and not self._left:
             self._end(f"{in_words(error)} {_goes_on_trying()}")
 
-    # -- what is shown ---------------------------------------------------------------------------------------
+    # -- display -----------------------------------------------------------------------------------------------
 
     def _say(self, text: str, done: int = 0, count: int = 0) -> None:
         self._step.setText(text)
@@ -197,7 +197,7 @@ class UnderWay(QWidget):
         self.ended.emit(True)
 
     def _reached(self, address: str) -> None:
-        """Others can begin a link to this node, once it says where."""
+        """Others can link to this node, once it reports its address."""
         if not address:
             self._say(tr("Opening this computer to others"))
             return
@@ -224,7 +224,7 @@ def _goes_on_trying() -> str:
 
 
 def _how_far(reason: Text) -> tuple[int, int]:
-    """Done and count, where the sentence has them."""
+    """Done and total, if the sentence has them."""
     if not isinstance(reason, Sentence):
         return (0, 0)
     done, count = reason.values.get("done"), reason.values.get("count")
