@@ -1647,6 +1647,50 @@
         <translation>Längste Antwort</translation>
     </message>
     <message>
+        <source>Requests to join</source>
+        <translation>Anfragen</translation>
+    </message>
+    <message>
+        <source>A name can be made up. Compare the key with the person before you admit it to your private swarm.</source>
+        <translation>Ein Name kann erfunden sein. Vergleiche den Schlüssel mit der Person, bevor du sie in deinen privaten Schwarm aufnimmst.</translation>
+    </message>
+    <message>
+        <source>Key {key}, waiting for {span}</source>
+        <translation>Schlüssel {key}, wartet seit {span}</translation>
+    </message>
+    <message>
+        <source>Somebody</source>
+        <translation>Jemand</translation>
+    </message>
+    <message>
+        <source>Admit</source>
+        <translation>Aufnehmen</translation>
+    </message>
+    <message>
+        <source>Refuse</source>
+        <translation>Ablehnen</translation>
+    </message>
+    <message>
+        <source>{name} wants to join</source>
+        <translation>{name} möchte mitmachen</translation>
+    </message>
+    <message>
+        <source>Your computers</source>
+        <translation>Deine Computer</translation>
+    </message>
+    <message>
+        <source>Members of this private swarm with the same label, as they report themselves.</source>
+        <translation>Mitglieder dieses privaten Schwarms mit demselben Beinamen, wie sie es selbst angeben.</translation>
+    </message>
+    <message>
+        <source>To list your computers here, give each the same label in the settings, and let them share.</source>
+        <translation>Damit deine Computer hier stehen, gib ihnen in den Einstellungen denselben Beinamen, und lass sie teilen.</translation>
+    </message>
+    <message>
+        <source>Computer</source>
+        <translation>Computer</translation>
+    </message>
+    <message>
         <source>Reward</source>
         <translation>Belohnung</translation>
     </message>
@@ -3552,6 +3596,10 @@
     <message>
         <source>64 characters. The newcomer finds it on the Peers page.</source>
         <translation>64 Zeichen. Die neue Person findet ihn auf der Seite Peers.</translation>
+    </message>
+    <message>
+        <source>Admitted. It joins by itself within two minutes. If it does not, send it this link.</source>
+        <translation>Aufgenommen. Er tritt von selbst binnen zwei Minuten bei. Wenn nicht, schick ihm diesen Link.</translation>
     </message>
     <message>
         <source>Go back</source>
@@ -6510,6 +6558,38 @@
         <translation>model kann nicht leer sein: Es ist starter, der Name eines installierten Modells, ein Modellordner oder eine GGUF-Datei.</translation>
     </message>
     <message>
+        <source>It asks the founder to admit it. Tell the founder its key: {key}</source>
+        <translation>Er bittet den Gründer um Aufnahme. Nenne dem Gründer seinen Schlüssel: {key}</translation>
+    </message>
+    <message>
+        <source>Let people who have an invite ask to join the private swarm that you created.</source>
+        <translation>Wer eine Einladung hat, darf um Aufnahme in den privaten Schwarm bitten, den du gegründet hast.</translation>
+    </message>
+    <message>
+        <source>Nobody with this key asks to join.</source>
+        <translation>Mit diesem Schlüssel bittet niemand um Aufnahme.</translation>
+    </message>
+    <message>
+        <source>Refused. This key may ask again tomorrow.</source>
+        <translation>Abgelehnt. Dieser Schlüssel darf morgen wieder fragen.</translation>
+    </message>
+    <message>
+        <source>The admission could not be stored: {reason}</source>
+        <translation>Die Aufnahme konnte nicht gespeichert werden: {reason}</translation>
+    </message>
+    <message>
+        <source>The founder admitted this node to the private swarm.</source>
+        <translation>Der Gründer hat diesen Knoten in den privaten Schwarm aufgenommen.</translation>
+    </message>
+    <message>
+        <source>This node asked to join the private swarm, and waits for the founder&apos;s answer. Tell the founder its key: {key}</source>
+        <translation>Dieser Knoten hat um Aufnahme in den privaten Schwarm gebeten und wartet auf die Antwort des Gründers. Nenne dem Gründer seinen Schlüssel: {key}</translation>
+    </message>
+    <message>
+        <source>Too many ask to join this private swarm at once. This node asks again.</source>
+        <translation>Zu viele bitten zugleich um Aufnahme in diesen privaten Schwarm. Dieser Knoten fragt wieder.</translation>
+    </message>
+    <message>
         <source>models</source>
         <translation>Modelle</translation>
     </message>
@@ -6524,6 +6604,10 @@
     <message>
         <source>no architecture</source>
         <translation>keine Architektur</translation>
+    </message>
+    <message>
+        <source>nobody who can admit this node answers now.</source>
+        <translation>niemand, der diesen Knoten aufnehmen kann, antwortet gerade.</translation>
     </message>
     <message>
         <source>none yet</source>
@@ -7848,6 +7932,10 @@
     <message>
         <source>{model} is the model in use. Choose another one first.</source>
         <translation>{model} ist das Modell dieses Knotens: Wähle erst ein anderes.</translation>
+    </message>
+    <message>
+        <source>{label} (key {key}) asks to join your private swarm. Compare the key with the person, then answer on the page Peers.</source>
+        <translation>{label} (Schlüssel {key}) bittet um Aufnahme in deinen privaten Schwarm. Vergleiche den Schlüssel mit der Person und antworte dann auf der Seite „Peers“.</translation>
     </message>
     <message>
         <source>{model} is still downloading or importing. Wait for it, or cancel it.</source>

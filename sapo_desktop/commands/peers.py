@@ -15,9 +15,13 @@ from sapo_desktop.core.sentences import joined
 from sapo_desktop.core.settings import listed, with_item, without_item
 from sapo_desktop.terminal.swarm_words import link_line, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import duration, percent, size
+from sapo_desktop.view.fields import fields
 from sapo_desktop.worker.control.messages import requests
 from sapo_desktop.worker.control.messages.replies import RelayStatus, StartingStatus
 from sapo_desktop.worker.control.messages.swarm import LinkInfo
+
+_SHOWN_DIGITS = 16
+"""Of a key that people compare: fewer could be met by trying keys."""
 
 
 async def show(context: Context, args: Namespace) -> None:
@@ -105,9 +109,37 @@ async def found(context: Context, args: Namespace) -> None:
     context.out.say("To admit someone: sapo-desktop peers admit KEY, with the key that `identity show` prints there.")
 
 
+async def asking(context: Context, args: Namespace) -> None:
+    async with context.running() as node:
+        swarm = (await status_of(node)).swarm
+    for one in swarm.asking:
+        context.out.emit("asking", **fields(one))
+    if not swarm.asking:
+        context.out.say("Nobody asks to join.")
+        return
+    context.out.table(
+        ["key", "label", "waits"], [[one.key, one_line(one.label, 64), duration(one.seconds)] for one in swarm.asking]
+    )
+    context.out.say("A label can be made up: compare the key with the person. Then: sapo-desktop peers admit KEY")
+
+
+async def refuse(context: Context, args: Namespace) -> None:
+    async with context.running() as node:
+        key = _whole_key(args.key, [one.key for one in (await status_of(node)).swarm.asking])
+        context.out.done(str((await call(node, requests.RefuseJoin(key=key))).text))
+
+
 async def admit(context: Context, args: Namespace) -> None:
-    reply = await ask_with_passphrase(context, requests.AdmitPeer(key=args.key, days=args.days))
-    _print_link(context, reply.link, key=args.key.strip().lower())
+    key = args.key.strip().lower()
+    async with context.if_running() as node:
+        if node is not None:  # of one that asks, the digits that are shown will do
+            asks = [one.key for one in (await status_of(node)).swarm.asking]
+            key = next((one for one in asks if len(key) >= _SHOWN_DIGITS and one.startswith(key)), key)
+    reply = await ask_with_passphrase(context, requests.AdmitPeer(key=key, days=args.days))
+    if reply.waits:
+        context.out.emit("admitted", key=key)
+        context.out.say(f"Admitted {key}. It joins by itself within two minutes. If it does not, send it this link:")
+    _print_link(context, reply.link, key=key)
     context.out.say(
         "The link admits only that key, so it is no secret. On the other computer: sapo-desktop peers join 'LINK'"
     )

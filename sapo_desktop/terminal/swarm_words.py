@@ -30,7 +30,7 @@ def swarm_lines(swarm: SwarmInfo) -> list[str]:
     if swarm.state not in ("alone", "linked"):
         return lines
     lines.append(
-        f"Groups    {swarm.published:,} shared, {swarm.drawn:,} drawn, {swarm.taken:,}of them suitable; "
+        f"Groups    {swarm.published:,} shared, {swarm.drawn:,} drawn, {swarm.taken:,} of them suitable; "
         f"{swarm.pool:,} in the pool"
     )
     if swarm.used_total:

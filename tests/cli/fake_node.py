@@ -56,6 +56,7 @@ from sapo_desktop.worker.control.messages.requests import (
     ListCheckpoints,
     ListTasks,
     Quit,
+    RefuseJoin,
     RemoveTasks,
     ResetSettings,
     RollBack,
@@ -63,7 +64,7 @@ from sapo_desktop.worker.control.messages.requests import (
     StartRounds,
 )
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollouts
-from sapo_desktop.worker.control.messages.swarm import RelayOptions
+from sapo_desktop.worker.control.messages.swarm import JoinRequest, RelayOptions
 from tests import builders
 from tests.builders import MACHINE, round_report
 
@@ -125,6 +126,7 @@ class FakeNode:
     """Which round the evaluated checkpoint is of."""
     machine: Hardware = MACHINE
     held: Why | None = None
+    asking: list[JoinRequest] = field(default_factory=list)
     listeners: list[asyncio.Queue[Event | None]] = field(default_factory=list)
 
     async def call(self, request: Request) -> Message:
@@ -309,6 +311,7 @@ class FakeNode:
             pid=4711,
             rounds_per_hour=1241.4,
             held=self.held,
+            swarm=msgspec.structs.replace(builders.status().swarm, asking=self.asking),
         )
 
     def _rollouts(self, after: int) -> Rollouts:
@@ -446,6 +449,7 @@ _FIXED: dict[type, Message] = {
     ListTasks: replies.Tasks(items=_tasks(), left_out=["bad.csv: It is bad."]),
     AddTasks: Ok(text="Done."),
     RemoveTasks: Ok(text="Done."),
+    RefuseJoin: Ok(text="Refused."),
     AdmitPeer: replies.InviteIs(link=LINK),
     GetInvite: replies.InviteIs(link=LINK),
     JoinSwarm: Ok(text="This node will join the private swarm."),

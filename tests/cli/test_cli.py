@@ -31,7 +31,7 @@ from sapo_desktop.worker.control.messages.base import Message, Request
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed
 from sapo_desktop.worker.control.messages.facts import COMPUTING
 from sapo_desktop.worker.control.messages.replies import IdentityIs, Sources
-from sapo_desktop.worker.control.messages.swarm import RelayOptions
+from sapo_desktop.worker.control.messages.swarm import JoinRequest, RelayOptions
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
 SEED_OF_SEVEN = {"event": "setting", "key": "seed", "value": 7, "default": 0, "changed": True} | dict.fromkeys(
@@ -190,10 +190,24 @@ def test_a_newcomer_is_let_into_a_private_swarm(run: Words, door: FakeDoor) -> N
     assert run("peers", "found") == 0 and "peers admit KEY" in run.stdout
     assert run("peers", "admit", "AB" * 32, "--days", "30", "--json") == 0
     assert run.lines == [{"event": "invite", "link": LINK, "key": "ab" * 32}]
-    assert door.node.requests[-1] == requests.AdmitPeer(key="AB" * 32, days=30)
+    assert door.node.requests[-1] == requests.AdmitPeer(key="ab" * 32, days=30)
     assert run("peers", "invite") == 0 and run.stdout.splitlines()[0] == LINK
     assert run("peers", "join", LINK, "--json") == 0
     assert run.lines == [{"event": "ok", "text": "This node will join the private swarm."}]
+
+
+def test_who_asks_to_join_is_listed_admitted_and_refused(run: Words, door: FakeDoor) -> None:
+    assert run("peers", "requests") == 0 and "Nobody asks to join" in run.stdout
+    one, other = "ab" * 32, "cd" * 32
+    door.node.asking = [JoinRequest(key=key, label="anna", seconds=61.0) for key in (one, other)]
+    assert run("peers", "requests") == 0 and one in run.stdout and "compare the key" in run.stdout
+    assert run("peers", "requests", "--json") == 0
+    assert run.lines[0] == {"event": "asking", "key": one, "label": "anna", "seconds": 61.0}
+    assert run("peers", "admit", one[:16]) == 0 and door.node.requests[-1] == requests.AdmitPeer(key=one)
+    assert run("peers", "admit", one[:8]) == 0
+    assert door.node.requests[-1] == requests.AdmitPeer(key=one[:8]), "so few digits can be met: the node refuses them"
+    assert run("peers", "refuse", "cdcd") == 0 and door.node.requests[-1] == requests.RefuseJoin(key=other)
+    assert run("peers", "refuse", "ef" * 4) == 2
 
 
 def test_a_passphrase_is_asked_for_where_needed(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,14 @@ def test_a_handshake_by_hand(role: str) -> None:
     VerifyKey(key).verify(b"sapo/1/auth\0" + client["network"] + transcript, bytes.fromhex(told[role]["signature"]))
 
 
+def test_a_request_to_join_by_hand() -> None:
+    told, key = STORED["ask"], bytes.fromhex(STORED["keys"]["client"]["public"])
+    content = digest(b"sapo/ask/1", key, bytes.fromhex(told["nonce"]), told["label"].encode(), bytes(32))
+    assert content.hex() == told["content"]
+    network = bytes.fromhex(STORED["question"]["network"])
+    VerifyKey(key).verify(b"sapo/1/ask\0" + network + content, bytes.fromhex(told["signature"]))
+
+
 def test_an_envelope_by_hand() -> None:
     version, body, signature = msgspec.msgpack.decode(bytes.fromhex(STORED["group"]["envelope"]))
     fields = msgspec.msgpack.decode(body)

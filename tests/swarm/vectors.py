@@ -18,6 +18,7 @@ from sapo_desktop.swarm.protocol import codec, handshake
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, seal
 from sapo_desktop.swarm.protocol.signing import Signer, signed_bytes
+from sapo_desktop.swarm.trust import asking
 from sapo_desktop.swarm.trust.admission import admit, network_of
 from sapo_desktop.tasks.questions import draw_seed, question_hash, question_seed
 
@@ -86,6 +87,14 @@ def vectors() -> dict[str, Any]:
                 "signature": handshake.prove(signer, role, *hellos, handshake.NO_TLS).hex(),
             }
             for role, signer, said in zip(("client", "server"), (CLIENT, SERVER), hellos, strict=True)
+        },
+        "ask": {
+            "label": "anna",
+            "nonce": hellos[0].nonce.hex(),
+            "content": asking.content(CLIENT.key, hellos[0].nonce, "anna", handshake.NO_TLS).hex(),
+            "signature": CLIENT.sign(
+                asking.LABEL, NETWORK, asking.content(CLIENT.key, hellos[0].nonce, "anna", handshake.NO_TLS)
+            ).hex(),
         },
         "group": {
             "signed": signed_bytes("group", NETWORK, b"body").hex(),

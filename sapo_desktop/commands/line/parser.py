@@ -405,6 +405,9 @@ def _private(actions: Commands[Parser]) -> None:
     admit.add_argument(
         "--days", type=_positive, default=0, metavar="N", help="days until the admission ends (default: never)"
     )
+    _command(actions, "requests", "peers:asking", "list who asks to join the swarm founded here")
+    refuse = _command(actions, "refuse", "peers:refuse", "send away a key that asks to join")
+    refuse.add_argument("key", metavar="KEY", help="its first digits will do")
     _command(actions, "invite", "peers:invite", "print the link to this private swarm; its founder must admit each key")
     join = _command(actions, "join", "peers:join", "join the private swarm of a link")
     join.add_argument("link", metavar="LINK", help="sapo://join?..., in quotes")

@@ -11,6 +11,7 @@ from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.peers.answer import AnswerCard
+from sapo_desktop.gui.peers.asking import AskingCard, OwnCard
 from sapo_desktop.gui.peers.join import JoinSheet
 from sapo_desktop.gui.peers.links import LinksCard, incoming, outgoing
 from sapo_desktop.gui.peers.lists import AddressesCard, BlockedCard
@@ -53,6 +54,8 @@ class PeersPage(Page):
         self._source = SourceBanner(view, self._add)
         self._away = AwayCard(bridge, self._add)
         self._overview = OverviewCard(view)
+        self._asking = AskingCard(bridge)
+        self._own = OwnCard(view)
         self._links = LinksCard(view, bridge, self._add)
         self._refused = RefusedCard()
         self._me = MeCard(view, bridge)
@@ -66,8 +69,10 @@ class PeersPage(Page):
             *self._notes,
             self._source,
             self._away,
+            self._asking,
             self._overview,
             self._links,
+            self._own,
             self._refused,
             Columns(self._me, self._sharing, narrowest=360, most=2),
             Columns(self._addresses, self._blocked, narrowest=360, most=2),
@@ -84,7 +89,7 @@ class PeersPage(Page):
         if changed & {"link", "state", "swarm", "settings"}:
             self._show_parts()
             self._show_notes()
-        if changed & {"link", "swarm"}:
+        if changed & {"link", "swarm", "settings"}:
             self._show_links()
         if changed & {"link", "settings"}:
             self.add_peer.setVisible(not self.view.silo)  # in silo the card below asks to join
@@ -105,6 +110,9 @@ class PeersPage(Page):
         self._away.look()
         for card in (self._overview, self._links, self._refused):
             card.setVisible(here)
+        if not here:
+            self._asking.show_requests([])
+            self._own.hide()
         self._overview.refresh()
 
     def _show_links(self) -> None:
@@ -112,6 +120,8 @@ class PeersPage(Page):
         if swarm is None:
             return
         self._links.show_links(swarm.links)
+        self._asking.show_requests(swarm.asking)
+        self._own.show_links(swarm.links)
         self._overview.show_swarm(swarm)
         self._refused.show_swarm(swarm)
 

@@ -19,6 +19,7 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.base import Ok
+from sapo_desktop.worker.control.messages.replies import InviteIs
 from sapo_desktop.worker.control.messages.requests import AdmitPeer, CreateSwarm, GetInvite, ResetSettings
 
 
@@ -113,7 +114,8 @@ class InviteSheet(Sheet):
 class AdmitSheet(Sheet):
     """A link that admits one key."""
 
-    def __init__(self, parent: QWidget, bridge: Bridge) -> None:
+    def __init__(self, parent: QWidget, bridge: Bridge, key: str = "") -> None:
+        """`key`: of a newcomer that asks; empty: it is typed."""
         super().__init__(
             parent,
             tr("Admit someone"),
@@ -129,15 +131,19 @@ class AdmitSheet(Sheet):
         self._days = Segments(tr("Valid for"), spans, "0")
         self.link = LinkBox(bridge)
         self.link.hide()
-        self.ok = Button(tr("Make the link"), self._admit, kind="primary")
+        self.ok = Button(tr("Admit") if key else tr("Make the link"), self._admit, kind="primary")
+        self._done = Banner()
         self.add(
             labelled(tr("Key"), self._key, tr("64 characters. The newcomer finds it on the Peers page.")),
             labelled(tr("Valid for"), self._days, tr("An admission cannot be withdrawn before it ends.")),
+            self._done,
             self.link,
         )
         self.add_buttons(Button(tr("Close"), self.reject), self.ok)
+        self._key.setText(key)
+        self._key.setReadOnly(bool(key))
         self._typed()
-        self._key.setFocus()
+        (self.ok if key else self._key).setFocus()
 
     def _typed(self) -> None:
         self.ok.setEnabled(bool(self._key.text().strip()))
@@ -149,6 +155,13 @@ class AdmitSheet(Sheet):
             self,
             self._bridge,
             lambda given: AdmitPeer(key=key, days=days, passphrase=given),
-            self.link.show_link,
+            self._admitted,
             self.link.fail,
         )
+
+    def _admitted(self, reply: InviteIs) -> None:
+        self.link.show_link(reply)
+        if reply.waits:
+            self._done.say(
+                tr("Admitted. It joins by itself within two minutes. If it does not, send it this link."), "accent"
+            )

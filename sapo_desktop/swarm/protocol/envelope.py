@@ -18,7 +18,7 @@ from msgspec import Meta
 
 from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.swarm.protocol import limits
-from sapo_desktop.swarm.protocol.messages import Admission, Index, Key, NetworkId, Number, Signature, TaskId
+from sapo_desktop.swarm.protocol.messages import Admission, Index, Key, Label, NetworkId, Number, Signature, TaskId
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 from sapo_desktop.swarm.protocol.signing import Signer, verify
 from sapo_desktop.swarm.trust.admission import Members
@@ -26,7 +26,6 @@ from sapo_desktop.swarm.trust.admission import Members
 ENVELOPE_VERSION = 1
 Instance: TypeAlias = Annotated[bytes, Meta(min_length=16, max_length=16)]
 QuestionHash: TypeAlias = Annotated[bytes, Meta(min_length=8, max_length=8)]
-Label: TypeAlias = Annotated[str, Meta(max_length=64, pattern=r"\A[A-Za-z0-9._/-]*\Z")]
 Home: TypeAlias = Annotated[bytes, Meta(max_length=32)]
 
 

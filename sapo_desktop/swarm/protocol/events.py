@@ -52,12 +52,22 @@ class RefusedMessage:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """A newcomer proved its key and asks to be admitted. The driver answers with `Session.close`."""
+
+    key: bytes
+    label: str
+
+
+@dataclass(frozen=True)
 class Closed:
     """Nothing more arrives or may be sent."""
 
     reason: str
     retry_after: float
     by_peer: bool
+    admission: bytes = b""
+    """What the peer says admits our key; nobody has looked into it yet."""
 
 
 Event: TypeAlias = (
@@ -66,6 +76,7 @@ Event: TypeAlias = (
     | Served
     | SameKey
     | RefusedMessage
+    | Asked
     | Closed
     | m.Want
     | m.Catalogue

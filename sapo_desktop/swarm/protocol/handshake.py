@@ -12,11 +12,12 @@ from typing import Literal
 
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.swarm.protocol import messages as m
-from sapo_desktop.swarm.protocol.events import Opened
+from sapo_desktop.swarm.protocol.events import Asked, Opened
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 from sapo_desktop.swarm.protocol.signing import Signer, verify
-from sapo_desktop.swarm.trust import rotation
+from sapo_desktop.swarm.trust import asking, rotation
 from sapo_desktop.swarm.trust.admission import Members
+from sapo_desktop.swarm.trust.asking import Porch
 
 Role = Literal["client", "server"]
 LABEL = "auth"
@@ -65,6 +66,10 @@ class Me:
     rotation: bytes = b""
     members: Members | None = None
     """Of a private swarm: who else may connect; None: anybody."""
+    asks: str | None = None
+    """The label under which to ask for an admission when dialling; None: it does not ask."""
+    porch: Porch | None = None
+    """Takes such requests; None: nobody may ask here."""
 
 
 class Parting(Exception):
@@ -73,6 +78,14 @@ class Parting(Exception):
     def __init__(self, reason: str, refused: Refused | None = None) -> None:
         super().__init__(reason)
         self.refused = refused
+
+
+class Asking(Exception):
+    """The peer asks to be admitted, and nothing else."""
+
+    def __init__(self, asked: Asked) -> None:
+        super().__init__(asked.label)
+        self.asked = asked
 
 
 class Handshake:
@@ -92,6 +105,7 @@ class Handshake:
             examiner=me.examiner,
             program=me.program,
             admission=me.admission,
+            asks=_ask(me, nonce, certificate) if role == "client" else None,
             rotation=me.rotation if rotation.is_recent(me.rotation, unix_time) else b"",
         )
         self.admitted_until = float("inf")
@@ -109,6 +123,7 @@ class Handshake:
         Raises:
             Refused: OUT_OF_ORDER, BAD_SIGNATURE.
             Parting: this peer is not for us.
+            Asking: it proved its key, and asks to be admitted.
         """
         if isinstance(message, m.Hello) and self._theirs is None:
             return self._on_hello(message), None
@@ -127,12 +142,21 @@ class Handshake:
         if self._expected_key is not None and hello.key != self._expected_key:
             raise Parting("not the key that this address belongs to")
         if self._me.members is not None:
+            if hello.asks and not hello.admission and self._me.porch is not None and self._role == "server":
+                raise Asking(self._asked(hello, hello.asks))
             try:
                 self.admitted_until = self._me.members.check(hello.key, hello.admission, self._unix_time)
             except Refused as refused:
                 raise Parting(f"not a member of this private swarm: {refused.detail}", refused) from refused
         self._theirs = hello
         return [self.hello, self._proof(hello)] if self._role == "server" else []
+
+    def _asked(self, hello: m.Hello, ask: m.Ask) -> Asked:
+        """What it asks. Raises Refused BAD_SIGNATURE."""
+        signed = asking.content(hello.key, hello.nonce, ask.label, self._certificate)
+        if not verify(ask.signature, key=hello.key, label=asking.LABEL, network=hello.network, content=signed):
+            raise Refused(Reason.BAD_SIGNATURE, "who asks does not hold the key it names")
+        return Asked(hello.key, ask.label)
 
     def _on_auth(self, auth: m.Auth, theirs: m.Hello) -> tuple[list[m.Any], Opened]:
         other: Role = "server" if self._role == "client" else "client"
@@ -147,3 +171,10 @@ class Handshake:
     def _hellos(self, theirs: m.Hello) -> tuple[m.Hello, m.Hello]:
         """Client's and server's."""
         return (self.hello, theirs) if self._role == "client" else (theirs, self.hello)
+
+
+def _ask(me: Me, nonce: bytes, certificate: bytes) -> m.Ask | None:
+    if me.asks is None:
+        return None
+    signed = asking.content(me.signer.key, nonce, me.asks, certificate)
+    return m.Ask(label=me.asks, signature=me.signer.sign(asking.LABEL, me.network, signed))

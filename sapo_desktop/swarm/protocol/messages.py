@@ -29,6 +29,7 @@ Number: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
 Index: TypeAlias = Annotated[int, Meta(ge=0, lt=limits.SHARED_INDICES)]
 Batch: TypeAlias = Annotated[bytes, Meta(max_length=limits.MAX_FRAME)]
 Text: TypeAlias = Annotated[str, Meta(max_length=200)]
+Label: TypeAlias = Annotated[str, Meta(max_length=64, pattern=r"\A[A-Za-z0-9._/-]*\Z")]
 
 VERSION = 1
 """Of the protocol. Only another major version of this module would speak another one."""
@@ -42,6 +43,13 @@ def _tag(name: str) -> str:
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag=_tag):
     """Base of every message."""
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True):
+    """A newcomer's wish to be admitted to the private swarm (asking.py)."""
+
+    label: Label = ""
+    signature: Signature
 
 
 class Hello(Message, frozen=True, kw_only=True):
@@ -63,6 +71,8 @@ class Hello(Message, frozen=True, kw_only=True):
     program: Annotated[str, Meta(max_length=64)] = ""
     """For display and statistics only."""
     admission: Admission = b""
+    asks: Ask | None = None
+    """Of a client without an admission."""
     rotation: Annotated[bytes, Meta(max_length=128)] = b""
     """The key that this one recently replaced (rotation.py); empty: not stated."""
 
@@ -162,6 +172,8 @@ class Goodbye(Message, frozen=True, kw_only=True):
 
     reason: Text
     retry_after: Number = 0
+    admission: Admission = b""
+    """What admits the receiver's key, where it asked for that."""
 
 
 Any: TypeAlias = (

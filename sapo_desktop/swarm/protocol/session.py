@@ -19,7 +19,7 @@ from sapo_desktop.core.network.bucket import Bucket
 from sapo_desktop.swarm.protocol import codec, events, limits
 from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.events import Event
-from sapo_desktop.swarm.protocol.handshake import NO_TLS, Handshake, Me, Parting, Role
+from sapo_desktop.swarm.protocol.handshake import NO_TLS, Asking, Handshake, Me, Parting, Role
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused, kind_of
 
 _MOST_FAULTS, _FAULTS_PER_SECOND = 8.0, 1 / 60
@@ -131,7 +131,7 @@ class Session:
                 raise Refused(Reason.OVERSIZE, f"{len(frame)} bytes before AUTH")
             message = codec.decode(frame)
             if isinstance(message, m.Goodbye):
-                return [self._end(message.reason, message.retry_after, by_peer=True)]
+                return [self._end(message.reason, message.retry_after, by_peer=True, admission=message.admission)]
             return self._take_in(message, len(frame), now) if self.is_open else self._shake_hands(message)
         except Refused as refused:
             return self.fault(refused.reason, now, str(refused))
@@ -286,10 +286,10 @@ class Session:
         """Bytes waiting to be sent."""
         return self.backlog + sum(map(len, self._out))
 
-    def close(self, reason: str, retry_after: int = 0) -> events.Closed:
-        """Say GOODBYE; the driver sends the rest and closes the connection."""
+    def close(self, reason: str, retry_after: int = 0, admission: bytes = b"") -> events.Closed:
+        """Say GOODBYE; the driver sends the rest and closes the connection. `admission`: what admits the peer."""
         if not self.is_closed:
-            self._say(m.Goodbye(reason=reason[:200], retry_after=retry_after))
+            self._say(m.Goodbye(reason=reason[:200], retry_after=retry_after, admission=admission))
         return self._end(reason, retry_after, by_peer=False)
 
     def credit(self, now: float) -> tuple[float, float]:
@@ -326,14 +326,16 @@ class Session:
         self._out.append(frame)
         return True
 
-    def _end(self, reason: str, retry_after: float, *, by_peer: bool) -> events.Closed:
+    def _end(self, reason: str, retry_after: float, *, by_peer: bool, admission: bytes = b"") -> events.Closed:
         self._stage = Stage.CLOSED
-        return events.Closed(reason, retry_after, by_peer)
+        return events.Closed(reason, retry_after, by_peer, admission)
 
     def _shake_hands(self, message: m.Any) -> list[Event]:
         assert self._handshake is not None
         try:
             answers, opened = self._handshake.take(message)
+        except Asking as asking:
+            return [asking.asked]
         except Parting as parting:
             fault = parting.refused
             told = [events.RefusedMessage(fault.reason, fault.detail)] if fault else []

@@ -31,7 +31,7 @@ from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol import limits
-from sapo_desktop.swarm.protocol.events import Closed, Event, Opened
+from sapo_desktop.swarm.protocol.events import Asked, Closed, Event, Opened
 from sapo_desktop.swarm.protocol.handshake import NO_TLS, Me, Role
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.protocol.session import Session
@@ -77,7 +77,7 @@ _FAULTS = ("too many faults", "shut out", "still shut out", "handshake: ")
 """Prefix of our goodbyes that are the peer's own fault."""
 _HUNG_UP = Closed("", 0, False)
 """The result of a greeting during which the connection closed."""
-_NO_LINK = (
+NO_LINK = (
     OSError,
     InvalidHandshake,
     InvalidProxy,
@@ -264,7 +264,7 @@ class Network:
             if len(self.proxy_faults) > _MOST_PROXY_FAULTS:
                 self.proxy_faults.pop(next(iter(self.proxy_faults)))
             return None
-        except _NO_LINK as error:
+        except NO_LINK as error:
             log.info("A peer could not be reached: %s", type(error).__name__)
             return None
 
@@ -525,6 +525,9 @@ class Network:
                 log.info("A link opened.")
                 if self.load is not None and self.load.is_paced:
                     link.session.pace(self.load.ms_per_group, self.load.together, time.monotonic())
+            if isinstance(event, Asked) and self._me.porch is not None:
+                answer = self._me.porch.knock(event.key, event.label, link.part, time.monotonic())
+                link.goodbye = link.session.close(answer.reason, answer.retry_after, answer.admission)
             self.heard(link, event)
 
     def _flush(self, link: Link) -> None:

@@ -31,6 +31,7 @@ from sapo_desktop.swarm.sockets.fair_queue import SHARE
 from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.swarm.trust import claims
 from sapo_desktop.swarm.trust.admission import Members
+from sapo_desktop.swarm.trust.asking import Porch
 from sapo_desktop.swarm.trust.standing import Standing
 from sapo_desktop.system.network import room_for_sockets
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of
@@ -70,6 +71,8 @@ class Identified:
     proxy: str = ""
     rotation: bytes = b""
     previous: Mapping[TaskKey, bytes] = field(default_factory=dict)
+    porch: Porch | None = None
+    """Takes requests to join this private swarm, where it was founded here."""
 
     @property
     def network(self) -> bytes:
@@ -163,6 +166,7 @@ def link_up(
         admission=identified.admission,
         rotation=identified.rotation,
         members=identified.members,
+        porch=identified.porch,
     )
     memory = Memory.read(identified.memory)
     # Peers that fill the pool must not predict draws and tickets.

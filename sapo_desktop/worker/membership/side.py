@@ -11,8 +11,10 @@ import contextlib
 import functools
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+
+import msgspec
 
 from sapo_desktop.core import sentences
 from sapo_desktop.core.errors import KeyringClosed, SapoError, UsageError
@@ -41,6 +43,7 @@ from sapo_desktop.worker.governor import Decision
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import EXTERNAL_SECONDS, Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.membership.asking import be_admitted, founders_porch, is_founder, shown
 from sapo_desktop.worker.membership.entering import (
     announcement,
     ban,
@@ -139,6 +142,11 @@ class SwarmSide:
         """The host that scores peers' answers."""
         self._said_used_twice = False
         self._lasting = lasting
+        self.porch = founders_porch(notify)
+        """Who asks to join the private swarm that was founded here."""
+        self.keep_admission: Callable[[bytes], Awaitable[None]] = _forget
+        """Has the admission kept that a founder gave this node, which then joins with it."""
+        self._keeping: asyncio.Task[None] | None = None
 
     @property
     def instance(self) -> bytes:
@@ -201,6 +209,10 @@ class SwarmSide:
             )
         return await greet(self._joined.network, text, self._settings.invited)
 
+    def waiting(self) -> list[bytes]:
+        """Keys that ask to join the private swarm that was founded here."""
+        return [one.key for one in self.porch.waiting(time.monotonic())]
+
     @property
     def member(self) -> Member | None:
         """This node in the swarm; None while it is not."""
@@ -220,7 +232,8 @@ class SwarmSide:
         told, address = self._settings.announce if self._settings else "", self._address
         if told and address:  # with a listener at all addresses, this one would be useless for other computers
             address = str(announced(told, joined.signer.key))
-        return linked_info(joined, kept=kept, address=address, member=joined.member)
+        info = linked_info(joined, kept=kept, address=address, member=joined.member)
+        return msgspec.structs.replace(info, asking=shown(self.porch)) if joined.members else info
 
     @property
     def hosts(self) -> list[Host]:
@@ -292,7 +305,14 @@ class SwarmSide:
         if check_proxy(settings.proxy) == "":
             check_environment()
         who = await self._who()
-        members = members_of(settings.swarm, settings.admission, Signer(who.seed).key, time.time())
+        signer = Signer(who.seed)
+        if settings.swarm and not settings.admission:
+            admission = await be_admitted(settings, signer, self._show)
+            self._notify("info", sentence("The founder admitted this node to the private swarm."))
+            self._keeping = asyncio.create_task(self._keep_admission(admission))
+            await asyncio.Event().wait()  # what is kept has this node join again, which ends this task
+        members = members_of(settings.swarm, settings.admission, signer.key, time.time())
+        takes = members is not None and settings.join_requests and await is_founder(self.identity, settings.swarm)
         host = await Host.start(
             "examiner",
             log=around.folder.log("external-examiner"),
@@ -320,6 +340,7 @@ class SwarmSide:
             yardstick=around.yardstick,
             proxy=settings.proxy,
             rotation=self.identity.rotation,
+            porch=self.porch if takes else None,
         )
         joined = join(joining, around.own, external, around.encoder)
         joined.member.keep = around.keep
@@ -334,6 +355,13 @@ class SwarmSide:
             self._notify("info", listening_at(self._address))
         begin_with_seeds(joined, resource("seeds.txt"))
         return joined
+
+    async def _keep_admission(self, admission: bytes) -> None:
+        try:
+            await self.keep_admission(admission)
+        except SapoError as error:
+            self._show("failed", sentence("The admission could not be stored: {reason}", reason=_why(error)))
+            self._notify("error", self.reason)
 
     def _heard(self, joined: Joined, link: Link, event: LinkEvent) -> None:
         """Events of links that are not about groups, for the keeper of links."""
@@ -392,6 +420,10 @@ class SwarmSide:
         if told != self._told:
             self._told = told
             self._publish(told)
+
+
+async def _forget(admission: bytes) -> None:
+    """Where nothing is kept, it is asked for again at the next start."""
 
 
 def _why(error: Exception) -> Text:

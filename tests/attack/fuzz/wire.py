@@ -54,7 +54,7 @@ def messages() -> list[m.Any]:
         m.Stats(envelope=stats),
         m.Ping(number=7),
         m.Pong(number=7),
-        m.Goodbye(reason="enough", retry_after=60),
+        m.Goodbye(reason="enough", retry_after=60, admission=bytes(72)),
     ]
 
 
@@ -70,7 +70,8 @@ def frames() -> list[bytes]:
     server = session("server", me(BOB))
     (hello,) = client.take()
     server.receive(hello, 0.0)
-    return [hello, *server.take(), *map(codec.encode, messages())]
+    (asks,) = session("client", me(ALICE, asks="anna")).take()
+    return [hello, asks, *server.take(), *map(codec.encode, messages())]
 
 
 def _decode(folder: Path) -> Callable[[bytes], None]:

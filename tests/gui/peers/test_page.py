@@ -24,15 +24,17 @@ from sapo_desktop.gui.words.states import swarm_sentence
 from sapo_desktop.view.link import Lost
 from sapo_desktop.worker.control.messages.events import SettingsChanged
 from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
-from sapo_desktop.worker.control.messages.replies import IdentityIs, SettingsAre
+from sapo_desktop.worker.control.messages.replies import IdentityIs, InviteIs, SettingsAre
 from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     ChangeIdentity,
     CreateSwarm,
     GetIdentity,
+    RefuseJoin,
     ResetSettings,
     SetSettings,
 )
+from sapo_desktop.worker.control.messages.swarm import JoinRequest, LinkInfo
 from sapo_desktop.worker.membership.view import ONE_SOURCE
 from tests.gui import scenes, staged_peers
 from tests.gui.driving import PageScene, all_texts, cells, press, shown
@@ -404,3 +406,46 @@ def test_that_there_is_one_source_can_be_put_away_and_other_words_come_again(sce
     assert not banner.isVisible()
     scene.swarm(warnings=["80% came from one source."])
     assert banner.isVisible()
+
+
+ANNA = JoinRequest(key="ab12" * 16, label="anna", seconds=180.0)
+
+
+def test_who_wants_to_join_is_admitted_or_refused(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, swarm="cd" * 32)
+    assert "wants to join" not in all_texts(scene.page)
+    scene.swarm(asking=[ANNA, JoinRequest(key="ef" * 32, label="", seconds=5.0)])
+    said = all_texts(scene.page)
+    assert "anna wants to join" in said and "Key ab12 ab12 ab12 ab12, waiting for 3 min" in said
+    assert "Somebody wants to join" in said and "Compare the key" in said
+    press(scene.page._asking, "Admit")
+    sheet = scene.sheet(AdmitSheet)
+    scene.bridge.replies[AdmitPeer] = InviteIs(link=staged_peers.LINK, waits=True)
+    press(sheet, "Admit")
+    assert scene.bridge.asked_for(AdmitPeer) == [AdmitPeer(key=ANNA.key)]
+    assert "It joins by itself within two minutes" in all_texts(sheet)
+    press(sheet, "Close")
+    scene.swarm(asking=[JoinRequest(key="ef" * 32, label="", seconds=9.0)])
+    assert "anna" not in all_texts(scene.page._asking)
+    scene.bridge.replies[RefuseJoin] = UsageError("Nobody with this key asks to join.")
+    press(scene.page._asking, "Refuse")
+    assert scene.bridge.asked_for(RefuseJoin) == [RefuseJoin(key="ef" * 32)]
+    assert "Nobody with this key asks to join." in all_texts(scene.page)
+    scene.swarm(asking=[])
+    assert not scene.page._asking.isVisible()
+
+
+def test_own_computers_are_those_with_the_same_label_in_a_private_swarm(qtbot: QtBot) -> None:
+    def labelled(label: str) -> list[LinkInfo]:
+        first, *others = scenes.links()
+        assert first.claim is not None
+        return [msgspec.structs.replace(first, claim=msgspec.structs.replace(first.claim, label=label)), *others]
+
+    scene = Scene(qtbot, swarm="cd" * 32, label="anna")
+    scene.swarm(links=labelled("anna"))
+    assert [row[1] for row in cells(scene.page._own.table)] == ["700"]
+    scene.swarm(links=labelled("bert"))
+    assert not scene.page._own.table.isVisible() and "give each the same label" in all_texts(scene.page._own)
+    public = Scene(qtbot, label="anna")
+    public.swarm(links=labelled("anna"))
+    assert not public.page._own.isVisible(), "there anybody may have that label"

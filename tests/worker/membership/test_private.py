@@ -10,6 +10,8 @@ import pytest
 from sapo_desktop.core.errors import KeyringClosed, PassphraseNeeded, UsageError
 from sapo_desktop.core.network.invite import Invite
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.swarm.addresses.address import Address
+from sapo_desktop.swarm.protocol.handshake import Me
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets import network
@@ -33,6 +35,7 @@ from sapo_desktop.worker.control.messages.requests import (
     SetSettings,
     SetSilo,
 )
+from sapo_desktop.worker.membership import asking as asking_module
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from sapo_desktop.worker.membership.private import admission_link, invite, joined, members_of, own_address
 from sapo_desktop.worker.membership.settings import rejoins
@@ -172,7 +175,7 @@ async def test_a_swarm_is_founded_and_a_newcomer_let_in_by_link(tmp_path: Path, 
     told = await newcomer.handle(JoinSwarm(link=await link_of(founder, GetInvite())))
     shown = await identity_of(newcomer, GetIdentity())
     assert isinstance(told, Ok)
-    assert shown.key in str(told.text) and "peers admit KEY" in str(told.text), "not admitted yet, and told how"
+    assert f"It asks the founder to admit it. Tell the founder its key: {shown.key[:16]}" in str(told.text)
     assert (newcomer.settings.swarm, newcomer.settings.admission) == (swarm, "")
 
     told = await newcomer.handle(JoinSwarm(link=await link_of(founder, AdmitPeer(key=shown.key))))
@@ -228,13 +231,24 @@ async def test_what_cannot_be_kept_is_not_made(tmp_path: Path, ring: Memory, mon
     assert await two.handle(GetIdentity(create=True)) == IdentityIs(key="", kept="")
 
 
-async def test_a_node_that_is_not_admitted_says_so_and_dials_nobody(tmp_path: Path, ring: Memory) -> None:
+async def test_a_node_that_is_not_admitted_asks_and_joins_nobody(
+    tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def nobody(me: Me, address: Address, label: str, *, proxy: str, named_by_stranger: bool) -> None:
+        asked.append(f"{address.host} {named_by_stranger}")
+
+    monkeypatch.setattr(asking_module, "ask_to_join", nobody)
     served = node(tmp_path)
     await served.handle(JoinSwarm(link=str(Invite(SWARM, ("wss://a.example:8765",)))))
     await served.handle(SetSilo(on=False))
     side = served._side
     await until(lambda: side.info().state == "failed")
-    assert "not admitted to the private swarm (no admission)" in str(side.info().reason)
+    assert "nobody who can admit this node answers now" in str(side.info().reason)
+    assert asked == ["a.example True"], "an invite's address leads nowhere but to the public internet"
+    await served.handle(SetSilo(on=True))
+    assert side.info().state == "silo"
     await side.close()
 
 

@@ -27,6 +27,7 @@ from sapo_desktop.worker.control.messages.requests import (
     GetIdentity,
     GetInvite,
     JoinSwarm,
+    RefuseJoin,
     TestPeer,
 )
 from sapo_desktop.worker.membership import private as private_swarm
@@ -45,6 +46,11 @@ class SwarmRequests:
     def __init__(self, side: SwarmSide, settings: SettingsRequests) -> None:
         self._side = side
         self._settings = settings
+        side.keep_admission = self._keep_admission
+
+    async def _keep_admission(self, admission: bytes) -> None:
+        """The node joins again, with it."""
+        await self._settings.keep_for_good({"admission": admission.hex()})
 
     async def test_peer(self, request: TestPeer) -> PeerAnswered:
         return await self._side.test(request.address)
@@ -63,7 +69,15 @@ class SwarmRequests:
         link = private_swarm.admission_link(
             self._settings.in_force, Signer(held.seed), own, request.key.strip(), request.days, time.time()
         )
-        return InviteIs(link=str(link))
+        key, admission = bytes.fromhex(request.key.strip()), bytes.fromhex(link.admission)
+        return InviteIs(link=str(link), waits=self._side.porch.admit(key, admission, time.monotonic()))
+
+    async def refuse(self, request: RefuseJoin) -> Ok:
+        key = request.key.strip().lower()
+        if key not in {one.hex() for one in self._side.waiting()}:
+            raise UsageError("Nobody with this key asks to join.", in_terminal="sapo-desktop peers requests")
+        self._side.porch.refuse(bytes.fromhex(key), time.monotonic())
+        return Ok(text=sentence("Refused. This key may ask again tomorrow."))
 
     async def invite(self, request: GetInvite) -> InviteIs:
         own = Signer((await self._side.identity.identify()).seed).key
@@ -76,7 +90,8 @@ class SwarmRequests:
         values = private_swarm.joined(self._settings.kept(), link, key, time.time(), nearby=request.nearby)
         notes = await self._move(values)
         if not values["admission"]:
-            notes = [private_swarm.how_to_be_admitted(key), *notes]
+            asks = sentence("It asks the founder to admit it. Tell the founder its key: {key}", key=key.hex()[:16])
+            notes = [asks, *notes]
         if who.where == "session":
             notes = [*notes, SESSION_IDENTITY]
         said = sentence("This node will join the private swarm {key}.", key=link.swarm)

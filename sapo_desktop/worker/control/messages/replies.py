@@ -383,3 +383,5 @@ class IdentityIs(Message, frozen=True):
 
 class InviteIs(Message, frozen=True):
     link: str
+    waits: bool = False
+    """Whether the admitted key asks to join: then it needs no link."""

@@ -90,13 +90,20 @@ class CreateSwarm(Request[Ok], frozen=True):
 
 
 class AdmitPeer(Request[InviteIs], frozen=True):
-    """Make a link that admits one key to the swarm founded here."""
+    """Make a link that admits one key to the swarm founded here. A key that asks to join needs no link."""
 
     key: str
     """64 hex digits."""
     days: Annotated[int, Meta(ge=0, le=36_500)] = 0
     """Days until the admission ends; 0: never."""
     passphrase: str | None = None
+
+
+class RefuseJoin(Request[Ok], frozen=True):
+    """Send a key away that asks to join the swarm that was founded here."""
+
+    key: str
+    """64 hex digits."""
 
 
 class GetInvite(Request[InviteIs], frozen=True):

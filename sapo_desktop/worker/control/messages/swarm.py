@@ -40,6 +40,16 @@ class LinkInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it soon moves on to a peer in another network."""
 
 
+class JoinRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A newcomer that asks to join the private swarm that was founded here."""
+
+    key: str
+    label: str
+    """As it says; can be made up."""
+    seconds: float
+    """For which it has waited."""
+
+
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """The peer's statistics about itself; untrusted, only shown."""
 
@@ -65,6 +75,8 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The address for others, if this node listens."""
     sharing: bool = False
     links: list[LinkInfo] = []
+    asking: list[JoinRequest] = []
+    """Who waits to be admitted, the first one first."""
     parted: Text = ""
     """Why a peer that this node dials sent it away; empty if none does."""
     partings: dict[str, Text] = {}
