@@ -15,7 +15,7 @@ OLDEST = (3, 11)
 NEWEST = (3, 14)
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 USAGE = """\
-python3 installers/bootstrap.py run              set up what is needed, then open the window; where there is no
+python3 installers/bootstrap.py run              set up what is needed, then open the window; without a
                                                  display, or with --terminal, play in the terminal
 python3 installers/bootstrap.py run OPTIONS      the same, then play in the terminal with these options
                                                  (as in `sapo-desktop run --help`; --data goes with either)
@@ -25,7 +25,7 @@ python3 installers/bootstrap.py test             set up, then lint, type check a
 python3 installers/bootstrap.py test --slow      the tests that take minutes
 python3 installers/bootstrap.py setup [relay]    set up for `run`, or for `relay`, and stop; `setup test` also installs
                                                  the tools of tests and measurements
-                                                 (the first set-up for `run` fetches a language model of 98 MB;
+                                                 (the first setup for `run` fetches a language model of 93 MB;
                                                  `run` and `setup` leave it out with --no-model)
 python3 installers/bootstrap.py llama            build llama.cpp (optional; a C++ compiler is needed)
 On Windows it is `py installers\\bootstrap.py`.
@@ -38,7 +38,7 @@ def main(arguments: List[str]) -> int:
         return start_again(arguments)
     if "WindowsApps" in sys.base_prefix:
         sys.stderr.write(
-            "Python from the Microsoft Store hides what its programs keep, and deletes it when it is removed.\n"
+            "Python from the Microsoft Store hides the data of its programs, and deletes it when it is removed.\n"
             "Install the one from python.org, then type `py installers\\bootstrap.py run`.\n"
         )
         return 1

@@ -186,7 +186,7 @@ def _try(packages: Path, progress: Progress) -> None:
     except CommandFailed as error:
         shutil.rmtree(packages, ignore_errors=True)
         raise SetupError(
-            f"The engine pack was installed and does not run on this computer, so it was taken away again. {error}"
+            f"The engine pack was installed but does not run on this computer, so it was removed again. {error}"
         ) from error
 
 

@@ -37,7 +37,7 @@ TITLES = {
     "sources": "Packages without a wheel",
     "pip": "pip",
     "test": "Test tools",
-    "slow": "What slow tests compare with",
+    "slow": "Packages for the slow tests",
 }
 
 
@@ -90,7 +90,7 @@ def alone(root: Path, out: TextIO) -> Iterator[IO[str]]:
         ) from error
     with lock:
         if not _locked(lock):
-            out.write("Another set-up is at work in this checkout; waiting for it ...\n")
+            out.write("Another setup is running in this checkout; waiting for it ...\n")
             out.flush()
             while not _locked(lock):
                 time.sleep(1)
@@ -117,7 +117,7 @@ def check_space(free_mb: int, present_mb: int, needed_mb: int, folder: Path) -> 
     """Raises SetupError if `free_mb` and the remains of an earlier start are less than `needed_mb`."""
     if free_mb + present_mb < needed_mb:
         raise SetupError(
-            f"Setting up needs {needed_mb / 1000:.1f} GB in {folder}, and {(free_mb + present_mb) / 1000:.1f} GB are "
+            f"Setup needs {needed_mb / 1000:.1f} GB in {folder}, and {(free_mb + present_mb) / 1000:.1f} GB are "
             "free. Make room there, or clone onto another disk, then type the same command again."
         )
 
@@ -129,7 +129,7 @@ def _fill(root: Path, purpose: Purpose, out: TextIO, lock: IO[str]) -> None:
     tool, python = find_tool(), environment_python(root)
     steps = 1 + len(_locks(root, purpose, flavour))
     progress = Progress(out, steps, root / ".cache" / "setup.log")
-    out.write(f"Setting up SAPO Desktop for {flavour.name} in {venv} (once; a stopped set-up continues).\n")
+    out.write(f"Setting up SAPO Desktop for {flavour.name} in {venv} (once; an interrupted setup continues).\n")
     keep_open = [] if os.name == "nt" else [lock.fileno()]
     scratch = root / ".cache" / "scratch"
     shutil.rmtree(scratch, ignore_errors=True)  # of an interrupted setup

@@ -89,7 +89,7 @@ def _build(root: Path, python: Path, progress: Progress) -> Path | None:
     """Build the wheel, store it in both folders, and return it; None without a compiler."""
     if not any(shutil.which(name) for name in COMPILERS):
         progress.note("No C++ compiler was found, so llama.cpp is left out; everything else works without it.")
-        progress.note(f"To have it: install one ({GET_COMPILER}), then python3 installers/bootstrap.py llama")
+        progress.note(f"To get it, install one ({GET_COMPILER}), then python3 installers/bootstrap.py llama")
         return None
     progress.note("Building it from source: this takes some minutes, once. The wheel is kept for other clones.")
     env = _environment()

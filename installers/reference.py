@@ -30,7 +30,7 @@ def fetch(python: Path, out: TextIO) -> None:
         return
     said = (done.stdout or done.stderr).strip().splitlines()
     if done.returncode == 0:
-        out.write("The model is there.\n")
+        out.write("The model was fetched.\n")
     else:
-        out.write(f"The model was not fetched. {said[-1] if said else 'Its reason is unknown.'} {_LATER}\n")
+        out.write(f"The model was not fetched. {said[-1] if said else 'The reason is unknown.'} {_LATER}\n")
     out.flush()

@@ -137,7 +137,7 @@ def show() -> None:
     bar = ttk.Progressbar(frame, length=520, maximum=1.0)
     bar.grid(sticky="we")
     note.grid(sticky="w", pady=(4, 12))
-    note["text"] = "Once, some minutes. A set-up that was stopped continues at the next start."
+    note["text"] = "This happens once and takes some minutes. An interrupted setup continues at the next start."
 
     def stop() -> None:
         print("stop", flush=True)

@@ -3,7 +3,7 @@
     python packaging/docs_links.py         lists what is wrong; exit code 1 if there is anything
 
 The pages are README.md, its neighbours and docs/. A link, an anchor or an image that leads nowhere, an image from
-elsewhere, HTML in a page, words behind a command without a # and a page of docs/ that no other leads to are faults.
+elsewhere, HTML in a page, words after a command without a # and a page of docs/ that no other leads to are faults.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Pages:
                     self._fault(page, f"no such picture: {token.attrs['src']}")
             elif token.type in ("fence", "code_block"):
                 for line in filter(_ASIDE.match, token.content.splitlines()):
-                    self._fault(page, f"words behind a command, without a #: {line.strip()}")
+                    self._fault(page, f"words after a command, without a #: {line.strip()}")
             elif token.type == "link_open" and not urlsplit(str(token.attrs["href"])).scheme:
                 link = str(token.attrs["href"])
                 page.links.append(link)
@@ -122,7 +122,7 @@ class Pages:
     def _seek_strays(self) -> None:
         """Every page of docs/ must be reachable from its start."""
         if START not in self.pages:
-            self.faults.append(f"{START} is missing, where every reader begins.")
+            self.faults.append(f"{START} is missing; it is where every reader starts.")
             return
         seen, waiting = {START}, [START]
         while waiting:

@@ -60,7 +60,9 @@ def main() -> None:
     parser.add_argument(
         "--name", help="of what is measured in docs/data/ (default: where this command's figures are, or the module's)"
     )
-    parser.add_argument("--measure", nargs=argparse.REMAINDER, metavar="WORD", help="a module to run first, its words")
+    parser.add_argument(
+        "--measure", nargs=argparse.REMAINDER, metavar="WORD", help="a module to run first, with its arguments"
+    )
     given = parser.parse_args()
     if given.measure:
         module, *words = given.measure

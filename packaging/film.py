@@ -68,7 +68,7 @@ def film(frames: list[Image.Image], out: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Film a newcomer's first minutes.")
+    parser = argparse.ArgumentParser(description="Film a new user's first minutes.")
     parser.add_argument("--minutes", type=float, default=4.0)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "screens" / "learning.webp")
     given = parser.parse_args()

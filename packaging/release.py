@@ -75,7 +75,7 @@ def _run(script: Path, *words: object) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Make everything that this machine can release.")
+    parser = argparse.ArgumentParser(description="Make everything that this computer can release.")
     parser.add_argument("out", type=Path)
     parser.add_argument("--twice", action="store_true", help="pack again, and compare byte by byte")
     parser.add_argument("--level", type=int, default=6, help="of xz (default: 6)")

@@ -65,7 +65,7 @@ _SYSTEMS: dict[str, SystemName] = {
 def make_key(path: Path, passphrase: bytes) -> str:
     """Create a key in a new file protected by the passphrase; returns the public half in hex."""
     if path.resolve().is_relative_to(ROOT):
-        _stop(f"{path} is in the repository: a key lies elsewhere, on a medium that is put away.")
+        _stop(f"{path} is in the repository: keep the key elsewhere, on a medium that you lock away.")
     if len(passphrase) < SHORTEST_PASSPHRASE:
         _stop(f"The passphrase needs {SHORTEST_PASSPHRASE} characters or more.")
     key = Ed25519PrivateKey.generate()
@@ -73,7 +73,7 @@ def make_key(path: Path, passphrase: bytes) -> str:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
-        _stop(f"{path} could not be made ({error.strerror}): name a file that is not there yet.")
+        _stop(f"{path} could not be made ({error.strerror}): name a file that does not exist yet.")
     with os.fdopen(descriptor, "wb") as file:
         file.write(closed)
     return public(key)
@@ -89,7 +89,7 @@ def open_key(path: Path, passphrase: bytes) -> Ed25519PrivateKey:
         _stop(f"{path} holds a key of another kind: make one with `key`.")
     known = read_release(BUILD).keys
     if known and public(key) not in known:
-        _stop(f"No build of this commit believes the key {public(key)}: pin it (packaging/updates.py pin).")
+        _stop(f"No build of this commit trusts the key {public(key)}: pin it (packaging/updates.py pin).")
     return key
 
 
@@ -161,7 +161,7 @@ def _check(document: bytes, signature: bytes, key: str, date: datetime.date) -> 
     noon = datetime.datetime.combine(date, datetime.time(12), datetime.UTC).timestamp()
     found, _ = judge(document, signature, Release(keys=[key]), sapo_desktop.__version__, noon, Seen())
     if found.state != "current" or len(document) > LONGEST:
-        _stop(f"The product would not take it: {found.text} ({len(document):,} of {LONGEST:,} bytes)")
+        _stop(f"The product would refuse it: {found.text} ({len(document):,} of {LONGEST:,} bytes)")
 
 
 def passphrase(twice: bool = False) -> bytes:
@@ -170,7 +170,7 @@ def passphrase(twice: bool = False) -> bytes:
         return given.encode()
     typed = getpass.getpass("Passphrase of the release's key: ")
     if twice and getpass.getpass("Once more: ") != typed:
-        _stop("These were two different ones.")
+        _stop("The two passphrases differ.")
     return typed.encode()
 
 
@@ -180,10 +180,10 @@ def _stop(reason: str) -> NoReturn:
 
 def add_options(parser: argparse.ArgumentParser, required: bool) -> None:
     """The options for signing."""
-    parser.add_argument("--key", type=Path, required=required, help="the file of the key that signs")
-    parser.add_argument("--number", type=int, required=required, help="one more than that of the manifest before")
-    parser.add_argument("--least", metavar="VERSION", required=required, help="below it nobody should run any more")
-    parser.add_argument("--days", type=int, default=DAYS, help=f"for which it is believed (default: {DAYS})")
+    parser.add_argument("--key", type=Path, required=required, help="the file of the signing key")
+    parser.add_argument("--number", type=int, required=required, help="one more than the previous manifest's")
+    parser.add_argument("--least", metavar="VERSION", required=required, help="older ones should no longer run")
+    parser.add_argument("--days", type=int, default=DAYS, help=f"for which it is valid (default: {DAYS})")
     parser.add_argument("--date", type=datetime.date.fromisoformat, help="of it (default: the commit's)")
 
 
@@ -193,14 +193,14 @@ def sign_as_given(given: argparse.Namespace, key: Ed25519PrivateKey) -> None:
     if date + datetime.timedelta(days=given.days) < datetime.datetime.now(datetime.UTC).date():
         _stop(f"A manifest of {date} has expired already: give another --date, or more --days.")
     made = sign(given.out, key, given.number, given.least, date, given.days)
-    print(f"{NAME} number {made.number}: {made.version}, {len(made.files)} files, good until {made.expires}")
+    print(f"{NAME} number {made.number}: {made.version}, {len(made.files)} files, valid until {made.expires}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="The updater's manifest and keys.")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("key", help="make a key").add_argument("file", type=Path)
-    commands.add_parser("pin", help="have the next build believe these").add_argument("keys", nargs=2)
+    commands.add_parser("pin", help="make the next build trust these").add_argument("keys", nargs=2)
     signing = commands.add_parser("sign", help="write manifest and signature")
     signing.add_argument("out", type=Path)
     add_options(signing, required=True)

@@ -130,7 +130,7 @@ def comes(debian: Debian, deb: Path) -> None:
     shutil.copyfile(deb, debian.root / "tmp" / "a.deb")
     debian.as_root("apt-get", "-q", "-y", "--no-install-recommends", "install", "/tmp/a.deb")
     found = [path for pattern in UNWANTED for path in debian.root.glob(pattern.lstrip("/"))]
-    check(not found, f"This Debian has what it should do without: {found}")
+    check(not found, f"This Debian has what it should not have: {found}")
 
 
 def answers(debian: Debian, screenshot: Path) -> None:
@@ -171,7 +171,7 @@ def goes_on(debian: Debian, deb: Path, scratch: Path) -> None:
     again = debian.as_user(PROGRAM, "--json", "run", "--silo", "--rounds", "1")
     start = next(event for event in map(json.loads, again.splitlines()) if event["event"] == "start")
     check(start["round"] == last and start["version"] == NEWER, f"After round {last} the newer version begins: {start}")
-    print(f"Upgraded at round {before}, went on to {last}; the newer version goes on from there.")
+    print(f"Upgraded at round {before}, continued to {last}; the newer version continues from there.")
 
 
 def rounds(told: Path) -> list[int]:
@@ -218,7 +218,7 @@ def main() -> None:
     if missing := sorted({package for tool, package in TOOLS.items() if shutil.which(tool) is None}):
         sys.exit(f"apt-get install {' '.join(missing)}")
     if os.geteuid() != 0:
-        sys.exit("Another root folder is root's to enter: run this as root.")
+        sys.exit("Only root can use another root folder: run this as root.")
     folder = given.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     debian = Debian(folder / "root")

@@ -51,7 +51,7 @@ INFO: dict[str, object] = {
     # In the Dock while it runs, and not in the menu bar alone: its window is what people open it for.
     "LSUIElement": False,
     "NSHighResolutionCapable": True,
-    "NSLocalNetworkUsageDescription": "Asked for when nodes of your own network are to be found.",
+    "NSLocalNetworkUsageDescription": "Needed to find nodes on your own network.",
     "NSBonjourServices": ["_sapo._tcp"],
     "NSHumanReadableCopyright": "SAPO Desktop contributors, Apache-2.0",
 }
@@ -126,7 +126,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Pack an application's folder for macOS.")
     parser.add_argument("payload", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--identity", default="-", help="whose signature (default: ad hoc)")
+    parser.add_argument("--identity", default="-", help="the signing identity (default: ad hoc)")
     parser.add_argument("--notarise", metavar="PROFILE", help="have Apple check the image")
     given = parser.parse_args()
     out = given.out.absolute()

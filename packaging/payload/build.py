@@ -108,14 +108,14 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--for", dest="platform", choices=PLATFORMS, default=this_one(), help="default: this system")
     parser.add_argument("--python", type=Path, metavar="FOLDER", help="CPython 3.11 for Windows or macOS")
-    parser.add_argument("--llama", type=Path, help="the wheel of llama.cpp (default: the one that the bootstrap keeps)")
+    parser.add_argument("--llama", type=Path, help="the wheel of llama.cpp (default: the bootstrap's)")
     given = parser.parse_args()
     platform = PLATFORMS[given.platform]
     llama = given.llama or (find_wheel(wheel_folders(ROOT)) if platform.is_here else None)
     build(given.folder.absolute(), platform, given.python, llama)
     megabytes = sum(path.lstat().st_size for path in given.folder.rglob("*")) / 1e6
     print(
-        f"{given.folder}: {megabytes:.0f} MB" + ("" if llama else ", without llama.cpp (no wheel of it is kept here)")
+        f"{given.folder}: {megabytes:.0f} MB" + ("" if llama else ", without llama.cpp (there is no wheel of it here)")
     )
 
 

@@ -115,7 +115,7 @@ def _version(given: Path) -> str:
     said = header and re.search(r'#define PY_VERSION\s+"([^"]+)"', header.read_text())
     if not said or tuple(map(int, said[1].split(".")[:2])) != VERSION:
         sys.exit(
-            f"{given} is not a whole CPython {'.'.join(map(str, VERSION))} (include/patchlevel.h says which it is)."
+            f"{given} is not a complete CPython {'.'.join(map(str, VERSION))} (include/patchlevel.h says which it is)."
         )
     return said[1]
 

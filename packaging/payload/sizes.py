@@ -41,7 +41,7 @@ def _packed(paths: list[Path]) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Say what takes the room in an application's folder.")
+    parser = argparse.ArgumentParser(description="Show what takes up space in an application's folder.")
     parser.add_argument("folder", type=Path)
     sizes = sorted(measure(parser.parse_args().folder).items(), key=lambda item: -item[1][1])
     rest = [size for _, size in sizes[SHOWN:]]

@@ -73,8 +73,8 @@ def main() -> None:
     write("sources", "Built and tested on Linux.", resolve(wanted("sources"), anywhere, options=["--no-deps"]))
     source = resolve("llama-cpp-python==0.3.36", anywhere, options=["--no-deps"])
     write("llama", "One source archive, which the bootstrap builds.", source)
-    write("build", "What it is built with.", resolve("scikit-build-core[pyproject]\ncmake\nninja", anywhere))
-    write("pip", "What brings an installed application its engine pack.", resolve("pip==26.3", PYTHONS))
+    write("build", "Its build tools.", resolve("scikit-build-core[pyproject]\ncmake\nninja", anywhere))
+    write("pip", "Installs the engine pack of an installed application.", resolve("pip==26.3", PYTHONS))
     # These go into the same environment: if they need a package of the node, they use the node's version.
     node = pins_of("linux-cpu")
     write("test", "Resolved by machine; installed and tested on Linux.", resolve(wanted("test"), anywhere, limits=node))

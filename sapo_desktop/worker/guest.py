@@ -327,7 +327,7 @@ class Guest:
         self._tell_once("ceiling", self._ceiling.refused, "info", text)
         long_ago = node.gate.asleep_for >= 60 * MEMORY_BACK_MINUTES
         if long_ago and any(host.pid is not None for host in node.hosts):
-            log.info("Paused for %d min: the memory is given back.", MEMORY_BACK_MINUTES)
+            log.info("Paused for %d min: the memory is freed.", MEMORY_BACK_MINUTES)
             await node.put_away()
         elif not node.engine.running:
             return

@@ -99,12 +99,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parse(arguments: Sequence[str] | None) -> Options:
     parser = argparse.ArgumentParser(prog="sapo_desktop.worker.main", description="The background worker of one node.")
     parser.add_argument("--data", type=Path, required=True, help="the node's data folder")
-    parser.add_argument("--overrides", default="{}", help="settings for this run only, as a JSON object of texts")
+    parser.add_argument("--overrides", default="{}", help="settings for this run only, as a JSON object of strings")
     parser.add_argument("--rounds", type=int, help="stop training after that many rounds")
-    parser.add_argument(starter.OPTION, action="store_true", help="end where the end of our input comes too early")
+    parser.add_argument(starter.OPTION, action="store_true", help="end if standard input ends too early")
     parser.set_defaults(begin="rounds")
     for option, begin, says in (
-        ("--idle", "idle", "serve requests, train nothing until told"),
+        ("--idle", "idle", "serve requests, and train only on request"),
         ("--as-before", "as before", "train or pause as when the node last ran"),
     ):
         parser.add_argument(option, dest="begin", action="store_const", const=begin, help=says)
@@ -146,7 +146,7 @@ def _with_login(kept: Settings, folder: DataFolder) -> Settings:
     try:
         there = autostart.is_on(folder.root)
     except OSError as error:
-        log.warning("whether this node starts at login cannot be seen: %s", error)
+        log.warning("the state of start at login is unknown: %s", error)
         return kept
     if there == kept.start_at_login:
         return kept
@@ -154,7 +154,7 @@ def _with_login(kept: Settings, folder: DataFolder) -> Settings:
     try:
         settings_file.write(folder.settings, settings)
     except SettingsError as error:  # asked again at the next start
-        log.warning("the start at login could not be written to the settings: %s", error)
+        log.warning("start at login could not be stored in the settings: %s", error)
     return settings
 
 
@@ -379,7 +379,7 @@ class Worker:
             except SapoError as error:
                 if str(error) != said:
                     said = str(error)
-                    log.info("Nobody tells before this computer sleeps: %s", error)
+                    log.info("Nothing announces when this computer sleeps: %s", error)
             self._ended.wait(_ASK_AGAIN_SECONDS)
 
     def _before_sleep(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -394,9 +394,9 @@ class Worker:
                 keeping.result(_BEFORE_SLEEP_SECONDS)
             except TimeoutError:
                 keeping.cancel()
-                log.info("It sleeps before all is written.")
+                log.info("It sleeps before everything is written.")
             except Exception:
-                log.exception("What was to be done before the sleep met a bug.")
+                log.exception("The work before the sleep failed because of a bug.")
 
     def _begin(self, orders: Orders) -> None:
         match self._options.begin:
@@ -514,12 +514,12 @@ class Worker:
     def _let_go(self) -> None:
         """The starter of this worker has attached, or it died or gave up before that."""
         if not self._found:
-            log.info("Whoever started this node has gone: it ends.")
+            log.info("The program that started this node has ended, so it ends too.")
             self._quit.set()
 
     def _end_soon(self) -> None:
         """End, unless a client attaches that keeps the worker running."""
-        log.info("Nobody is there for whom this node runs: it ends soon.")
+        log.info("No client needs this node: it ends soon.")
         if self._owner_left is not None:
             self._owner_left.cancel()
         self._owner_left = starter.Countdown(OWNER_GRACE, self._quit.set)

@@ -160,7 +160,7 @@ class Rounds:
         except HostCancelled:
             raise
         except (TaskError, HostError) as error:
-            log.warning("The next round's questions could not be set beside this one's step: %s", error)
+            log.warning("The next round's questions could not be made during this one's step: %s", error)
             return
         self._engine.answer_ahead(prompts, plan.answers, plan.sampling)
 

@@ -56,7 +56,7 @@ def test_what_is_set_up_already_fetches_nothing(asked: list[str], monkeypatch: p
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        ("exit 0", "The model is there."),
+        ("exit 0", "The model was fetched."),
         ("echo The index is away.; exit 1", "was not fetched. The index is away. `sapo-desktop models download"),
         (None, "was not fetched (No such file"),
     ],

@@ -42,7 +42,7 @@ def faults(tmp_path: Path, scripts: None) -> Faults:
         ("![x](https://example.org/x.png)", "docs/readers.md: no such picture: https://example.org/x.png"),
         ("a <b>bold</b> word", "docs/readers.md: HTML: <b>"),
         ("<script src='x.js'></script>", "docs/readers.md: HTML: <script src='x.js'></script>"),
-        ("    python x.py  makes x", "docs/readers.md: words behind a command, without a #: python x.py  makes x"),
+        ("    python x.py  makes x", "docs/readers.md: words after a command, without a #: python x.py  makes x"),
     ],
 )
 def test_what_leads_nowhere_is_said(faults: Faults, text: str, said: str) -> None:

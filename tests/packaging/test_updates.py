@@ -93,7 +93,7 @@ def test_the_second_key_takes_the_firsts_place(updates: ModuleType, out: Path, k
 
 def test_a_key_that_no_build_believes_signs_nothing(updates: ModuleType, out: Path, key_file: Path) -> None:
     updates.pin(["a" * 64, "b" * 64])
-    with pytest.raises(SystemExit, match="No build of this commit believes"):
+    with pytest.raises(SystemExit, match="No build of this commit trusts"):
         signed(updates, out, key_file)
     assert not (out / NAME).exists()
 
@@ -115,7 +115,7 @@ def test_what_is_wrong_with_a_key_is_said(updates: ModuleType, key_file: Path, t
 def test_a_manifest_that_would_do_harm_is_not_made(updates: ModuleType, out: Path, key_file: Path) -> None:
     key = updates.open_key(key_file, PASSPHRASE)
     for number, least, days in ((0, "0.0.1", 9), (1, "99.0", 9), (1, "odd", 9), (1, "0.0.1", -1)):
-        with pytest.raises(SystemExit, match="would not take it"):
+        with pytest.raises(SystemExit, match="would refuse it"):
             updates.sign(out, key, number, least, DATE, days)
     with pytest.raises(SystemExit, match="nothing of 9"):
         updates.changes("## 9.0.1\nx\n## 1.0\n", "9.0")
@@ -145,7 +145,7 @@ def test_the_commands(
     said = run(
         "sign", str(out), "--key", str(tmp_path / "2.pem"), "--number", "3", "--least", "0.0.1", "--days", "36500"
     )
-    assert said == f"updates.json number 3: {sapo_desktop.__version__}, 3 files, good until 2126-05-21"
+    assert said == f"updates.json number 3: {sapo_desktop.__version__}, 3 files, valid until 2126-05-21"
     found, _ = judge(
         (out / NAME).read_bytes(),
         (out / SIGNATURE_NAME).read_bytes(),

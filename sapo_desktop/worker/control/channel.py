@@ -209,7 +209,7 @@ class ControlServer:
         """Accept only our own clients: no web page, and no rebound name."""
         port = connection.local_address[1]
         if request.headers.get_all("Origin"):
-            return connection.respond(http.HTTPStatus.FORBIDDEN, "No web page may come here.\n")
+            return connection.respond(http.HTTPStatus.FORBIDDEN, "Web pages may not connect here.\n")
         if request.headers.get_all("Host") != [f"127.0.0.1:{port}"]:
             return connection.respond(http.HTTPStatus.FORBIDDEN, "Not this host.\n")
         return None
@@ -469,7 +469,7 @@ def _failure(number: int, error: Exception) -> bytes:
     if isinstance(error, SapoError):
         kind, text = type(error).__name__, error.text
     else:
-        log.error("A request met a bug.", exc_info=error)
+        log.error("A request failed because of a bug.", exc_info=error)
         kind, text = "Bug", f"{type(error).__name__}: {error}"
     return msgspec.msgpack.encode(envelopes.Failure(id=number, kind=kind, text=text))
 

@@ -207,7 +207,7 @@ def _died(folder: DataFolder, pid: int, code: int) -> Text:
     """Why worker `pid` ended. If a signal ended it, it could not log that; this does."""
     reason = ends.died(folder.run("worker"), pid, code)
     if code < 0:
-        text = f"{time.strftime('%Y-%m-%d %H:%M:%S')} ERROR The node (process {pid}) is gone: {reason}"
+        text = f"{time.strftime('%Y-%m-%d %H:%M:%S')} ERROR The node (process {pid}) ended: {reason}"
         with contextlib.suppress(OSError):  # the disk is full or the folder is gone; the cause is still shown
             add_line(folder.log("worker"), text.encode(), MAX_LOG_BYTES)
     return reason

@@ -28,7 +28,7 @@ class KeptNotices:
         try:
             add_line(self._path, msgspec.json.encode(notice), LONGEST_NOTICES)
         except OSError as error:
-            log.warning("A notice is not kept on disk: %s", error)
+            log.warning("A notice could not be stored on disk: %s", error)
             self._unwritten.append(notice)
 
     def newest(self) -> list[Notice]:
@@ -38,12 +38,12 @@ class KeptNotices:
             try:
                 found.append(msgspec.json.decode(line, type=Notice))
             except msgspec.DecodeError as error:
-                log.info("%s has a line that is no notice: %s", self._path, error)
+                log.info("%s has an invalid line: %s", self._path, error)
         return sorted(found, key=lambda notice: notice.time)[-MOST:]
 
     def _lines(self) -> list[str]:
         try:
             return log_tail(self._path, MOST)
         except OSError as error:
-            log.warning("The notices that are kept cannot be read: %s", error)
+            log.warning("The stored notices cannot be read: %s", error)
             return []

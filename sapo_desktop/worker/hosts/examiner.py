@@ -69,7 +69,7 @@ class KeptIds:
         try:
             return read_ids(self.path, self.key)
         except TaskError as error:
-            log.warning("%s They are made again.", error)
+            log.warning("%s They are computed again.", error)
             return {}
 
     def previous(self, ids: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -86,7 +86,7 @@ class KeptIds:
             kept = {task: value for task, value in ids.items() if family_of(task) not in self.unkept}
             write_ids(self.path, self.key, kept, time.time())
         except TaskError as error:
-            log.warning("%s They are made again at every start.", error)
+            log.warning("%s They are computed again at every start.", error)
 
 
 class Examiner:

@@ -164,7 +164,7 @@ class HostedGenerator(ABC):
             except HostDied as error:
                 if not left or self.host.is_closed:
                     raise
-                log.warning("%s It is started again.", error)
+                log.warning("%s It is restarted.", error)
                 if self._deaths.were_for_memory(error, self._requests):
                     self._ask_for_less()
         raise AssertionError("the last try returns or raises")

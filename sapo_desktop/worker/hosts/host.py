@@ -143,7 +143,7 @@ def read_requests(stream: BinaryIO, desk: Desk) -> None:
         while (payload := next_frame(stream)) is not None:
             desk.put(frames.decode(payload))
     except (FrameError, msgspec.DecodeError, OSError) as error:
-        print(f"The worker sent what is no frame, so this host ends: {error}", file=sys.stderr)
+        print(f"The worker sent an invalid frame, so this host ends: {error}", file=sys.stderr)
         code = 1
     finally:
         # Not sys.exit: the main thread may be in a computation of minutes that nobody waits for any more.

@@ -203,9 +203,9 @@ class Updates:
                 if self._allowed() and self._looker.is_due(self._settings()):
                     await self._look()
             except SapoError as error:
-                log.warning("Looking for a newer version: %s", error)
+                log.warning("Checking for a newer version: %s", error)
             except Exception:
-                log.exception("Looking for a newer version met a bug.")
+                log.exception("Checking for a newer version failed because of a bug.")
             await asyncio.sleep(LOOK_SECONDS)
 
     def standing(self) -> Standing:

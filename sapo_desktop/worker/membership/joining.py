@@ -252,6 +252,6 @@ def group_check(catalogue: Catalogue, keys: Mapping[bytes, TaskKey]) -> Callable
         if not level.shared:
             raise Refused(Reason.UNUSED_TASK, task)
         if not all(belongs(answer.text, family.grammar) for answer in body.answers):
-            raise Refused(Reason.BAD_TEXT, "signs that no answer to this task needs")
+            raise Refused(Reason.BAD_TEXT, "characters that no answer to this task needs")
 
     return check

@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, required=True, help="the relay's data folder")
     parser.add_argument("--options", required=True, help="RelayOptions as JSON")
     parser.add_argument("--check", action="store_true", help="check options, files and ports, and end")
-    parser.add_argument(starter.OPTION, action="store_true", help="end where the end of our input comes too early")
+    parser.add_argument(starter.OPTION, action="store_true", help="end if standard input ends too early")
     given = parser.parse_args(arguments)
     try:
         options = msgspec.json.decode(given.options, type=RelayOptions)

@@ -271,7 +271,7 @@ class SwarmSide:
                     for work in (joined.links.run(), joined.network.run(), self._tell_changes()):
                         tasks.create_task(work)
             except* Exception as failed:
-                log.error("The swarm's side failed.", exc_info=failed)
+                log.error("The swarm's part of the node failed.", exc_info=failed)
                 self._failed_by_bug = sentence(
                     "An internal error ended this node's part in the swarm ({error}). Training continues alone. "
                     "To join again, switch silo on and off.",
@@ -400,7 +400,7 @@ class SwarmSide:
             self._membership.cancel()
             await asyncio.wait({self._membership})
             if not self._membership.cancelled() and (error := self._membership.exception()) is not None:
-                log.error("The swarm's side failed.", exc_info=error)
+                log.error("The swarm's part of the node failed.", exc_info=error)
             self._membership = None
         self._show(state, reason)
 

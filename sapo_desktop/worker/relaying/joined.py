@@ -141,14 +141,14 @@ def backbone_check(state: str) -> Check:
         return Check(
             name,
             "limited",
-            "NATS refuses the credentials: this relay serves on alone.",
+            "NATS refuses the credentials: this relay works alone.",
             "Put what the server's configuration names into the file of --backbone-credentials, and start the "
             "relay again.",
         )
     return Check(
         name,
         "limited",
-        "No NATS server of --backbone is reached: this relay serves on alone.",
+        "No NATS server of --backbone can be reached: this relay works alone.",
         "Check whether NATS runs there, whether its port is open from here, and, where it is tls://, whether "
         "--backbone-ca vouches for its certificate.",
     )

@@ -154,7 +154,7 @@ def picture(linked: Linked, backbone: Backbone | None) -> list[Metric]:
     all_traffic = [exchange.past, *(link.traffic for link in exchange.links)]
     found = [
         _by(
-            GaugeMetricFamily("sapo_relay_info", "Which program this is.", labels=["version"]),
+            GaugeMetricFamily("sapo_relay_info", "Version of the program.", labels=["version"]),
             {sapo_desktop.__version__: 1},
         ),
         _by(
@@ -175,21 +175,21 @@ def picture(linked: Linked, backbone: Backbone | None) -> list[Metric]:
                 "out": sum(traffic.bytes_out for traffic in all_traffic),
             },
         ),
-        GaugeMetricFamily("sapo_relay_served_groups", "Groups that are served.", len(exchange.giving.shelf)),
-        GaugeMetricFamily("sapo_relay_held_bytes", "What groups cost in memory.", exchange.held_bytes),
+        GaugeMetricFamily("sapo_relay_served_groups", "Groups available to peers.", len(exchange.giving.shelf)),
+        GaugeMetricFamily("sapo_relay_held_bytes", "Memory used by groups.", exchange.held_bytes),
         GaugeMetricFamily(
             "sapo_relay_waiting_bytes",
-            "What waits on links, to be sent or to be looked at.",
+            "Bytes queued on links, in both directions.",
             sum(map(linked.network.waiting, opened)),
         ),
         GaugeMetricFamily(
             "sapo_relay_seconds_per_group",
-            "In which each peer may send one group; more than 1 where they would send more than can be taken.",
+            "Interval at which each peer may send one group; above 1 if the relay is overloaded.",
             1 / linked.network.load.share if linked.network.load else 1,
         ),
-        GaugeMetricFamily("sapo_relay_banned_keys", "Keys that nothing is taken from.", len(exchange.blocked)),
+        GaugeMetricFamily("sapo_relay_banned_keys", "Banned keys.", len(exchange.blocked)),
         GaugeMetricFamily("sapo_relay_clock_offset_seconds", "Peers' clocks against ours.", exchange.clock.offset),
-        _refused("sapo_relay_refused", "What was not taken from links.", exchange.refusals),
+        _refused("sapo_relay_refused", "Refusals on links.", exchange.refusals),
     ]
     return found if backbone is None else [*found, *_backbone(backbone)]
 
@@ -198,21 +198,21 @@ def _backbone(backbone: Backbone) -> list[Metric]:
     info, federation = backbone_info(backbone), backbone.federation
     name = "sapo_relay_backbone"
     return [
-        GaugeMetricFamily(f"{name}_connected", "Whether NATS is there.", int(info.state == "connected")),
+        GaugeMetricFamily(f"{name}_connected", "Whether NATS is connected.", int(info.state == "connected")),
         CounterMetricFamily(f"{name}_connects", "Connections made to NATS.", info.connects),
-        GaugeMetricFamily(f"{name}_relays", "Others that were heard in the last ten minutes.", info.relays),
+        GaugeMetricFamily(f"{name}_relays", "Other relays heard in the last ten minutes.", info.relays),
         _by(
             CounterMetricFamily(f"{name}_groups", "Groups to and from other relays.", labels=["way"]),
             {"in": info.groups_in, "out": info.groups_out},
         ),
         _by(
             CounterMetricFamily(
-                f"{name}_lost", "Groups that could not go out, messages not looked into.", labels=["way"]
+                f"{name}_lost", "Groups that could not be sent, messages that were not read.", labels=["way"]
             ),
             {"in": info.lost_in, "out": info.lost_out},
         ),
-        GaugeMetricFamily(f"{name}_waiting_bytes", "What waits, both ways.", federation.waiting_bytes),
-        _refused(f"{name}_refused", "What was not taken from other relays.", federation.tally.refused),
+        GaugeMetricFamily(f"{name}_waiting_bytes", "Bytes queued, in both directions.", federation.waiting_bytes),
+        _refused(f"{name}_refused", "Refusals from other relays.", federation.tally.refused),
     ]
 
 

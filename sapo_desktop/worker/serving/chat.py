@@ -108,7 +108,7 @@ def read(body: bytes, seed: int) -> Asked:
         where = _WHERE.search(str(error))
         said = _WHERE.sub("", str(error))
         at = f" ({where[1]})" if where else ""
-        raise _bad(f"The request is no chat completion in JSON: {said}{at}.", where[1] if where else None) from error
+        raise _bad(f"The request is not a chat completion in JSON: {said}{at}.", where[1] if where else None) from error
     _check(request)
     system, turns, question = _conversation(request.messages)
     stop = [request.stop] if isinstance(request.stop, str) else request.stop or []
@@ -126,17 +126,17 @@ def read(body: bytes, seed: int) -> Asked:
 
 def _check(request: ChatRequest) -> None:
     if request.n not in (None, 1):
-        raise _bad("One answer is given to a request: leave out n, or ask several times.", "n")
+        raise _bad("A request gets one answer: leave out n, or ask several times.", "n")
     if request.logprobs:
-        raise _bad("Log-probabilities are not given: leave out logprobs.", "logprobs")
+        raise _bad("Log-probabilities are not supported: leave out logprobs.", "logprobs")
     for name in ("tools", "functions"):
         if getattr(request, name):
-            raise _bad(f"This model calls no tools: leave out {name}.", name)
+            raise _bad(f"This model cannot call tools: leave out {name}.", name)
     if request.response_format is not None and request.response_format.type != "text":
         raise _bad("Answers are text: leave out response_format.", "response_format")
     for place, message in enumerate(request.messages):
         if not isinstance(message.content, str) and any(part.type != "text" for part in message.content):
-            raise _bad("This model reads text alone: leave out pictures, sound and files.", f"messages[{place}]")
+            raise _bad("This model reads only text: leave out pictures, sound and files.", f"messages[{place}]")
 
 
 def _conversation(messages: list[Message]) -> tuple[str | None, list[Exchange], str]:
@@ -153,7 +153,7 @@ def _conversation(messages: list[Message]) -> tuple[str | None, list[Exchange], 
         else:
             said.append((message.role, message.text))
     if not said or said[0][0] != "user" or said[-1][0] != "user":
-        raise _bad("A conversation must begin and end with a message of the user.", "messages")
+        raise _bad("A conversation must begin and end with a user message.", "messages")
     if system is not None and len(system) > LONGEST_SYSTEM:
         raise _bad(f"The system message has more than {LONGEST_SYSTEM:,} characters: shorten it.", "messages")
     texts = [text for _, text in said]

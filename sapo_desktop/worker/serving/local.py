@@ -141,7 +141,7 @@ class LocalService:
 
     async def _end(self) -> None:
         if self._server is not None:
-            log.info("The local server ends.")
+            log.info("The local server stops.")
             await self._server.close()
             self._server = None
 

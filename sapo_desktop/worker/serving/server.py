@@ -122,7 +122,7 @@ class LocalServer:
         except Gone:
             raise
         except Exception:
-            log.exception("A request of another program met a bug.")
+            log.exception("A request of another program failed because of a bug.")
             bug = Rejected(
                 HTTPStatus.INTERNAL_SERVER_ERROR, "This is a bug in SAPO Desktop; the node's log says more.", code="bug"
             )
@@ -150,16 +150,20 @@ class LocalServer:
                 return head, await connection.body()
         except TimeoutError:
             raise Rejected(
-                HTTPStatus.REQUEST_TIMEOUT, "The request took too long to arrive: send it in one go.", code="timeout"
+                HTTPStatus.REQUEST_TIMEOUT, "The request took too long to arrive: send it at once.", code="timeout"
             ) from None
         finally:
             self._arriving.pop(connection, None)
 
     def _check(self, head: Head) -> None:
         if head.all("host") not in ([f"{ADDRESS}:{self.port}"], [f"localhost:{self.port}"]):
-            raise Rejected(HTTPStatus.FORBIDDEN, f"Ask for {ADDRESS}:{self.port}, by no other name.", code="wrong_host")
+            raise Rejected(
+                HTTPStatus.FORBIDDEN,
+                f"Use the address {ADDRESS}:{self.port}, and no other host name.",
+                code="wrong_host",
+            )
         if head.all("origin"):
-            raise Rejected(HTTPStatus.FORBIDDEN, "Web pages may not ask this server.", code="web_page")
+            raise Rejected(HTTPStatus.FORBIDDEN, "Web pages may not use this server.", code="web_page")
         given = head.all("authorization")
         scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         if scheme.lower() != "bearer" or not hmac.compare_digest(key.strip().encode("latin-1"), self._key):
@@ -185,7 +189,7 @@ class LocalServer:
             await connection.reply(self._entry(name))
         else:
             raise Rejected(
-                HTTPStatus.NOT_FOUND, "There are /v1/models and /v1/chat/completions here.", code="not_found"
+                HTTPStatus.NOT_FOUND, "This server has /v1/models and /v1/chat/completions.", code="not_found"
             )
 
     def _entry(self, name: str) -> chat.ModelEntry:
@@ -193,14 +197,14 @@ class LocalServer:
 
     def _known(self, name: str, facts: ModelFacts) -> None:
         if name not in (ALIAS, facts.name):
-            said = f"There is no model '{name[:100]}' here: ask '{facts.name}', or '{ALIAS}' for whichever is in use."
+            said = f"There is no model '{name[:100]}' here: use '{facts.name}', or '{ALIAS}' for the current one."
             raise Rejected(HTTPStatus.NOT_FOUND, said, code="model_not_found", param="model")
 
     # -- a chat ----------------------------------------------------------------------------------------------------
 
     async def _chat(self, connection: Connection, body: bytes) -> None:
         if self._answering >= MOST_ANSWERS:
-            said = f"{MOST_ANSWERS} requests are being answered already: ask again in a moment."
+            said = f"{MOST_ANSWERS} requests are being answered already: try again in a moment."
             raise Rejected(
                 HTTPStatus.TOO_MANY_REQUESTS,
                 said,

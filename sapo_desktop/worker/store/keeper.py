@@ -305,7 +305,7 @@ class Keeper:
             try:
                 work()
             except HistoryError as error:
-                log.warning("A count was not kept: %s", error)
+                log.warning("A count was not stored: %s", error)
 
         self._thread.submit(keep)
 

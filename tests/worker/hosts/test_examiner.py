@@ -68,7 +68,7 @@ def test_ids_that_cannot_be_written_are_only_warned_of(tmp_path: Path, caplog: p
     kept = KeptIds(tmp_path / "missing" / "task-ids.json", "key")
     with caplog.at_level(logging.WARNING):
         kept.write(IDS)
-    assert "They are made again at every start." in caplog.text
+    assert "They are computed again at every start." in caplog.text
     assert kept.read() == {}
 
 
@@ -76,7 +76,7 @@ def test_ids_that_cannot_be_read_are_made_anew(tmp_path: Path, caplog: pytest.Lo
     folder = tmp_path / "task-ids.json"
     folder.mkdir()  # whoever runs the tests, a folder cannot be read as a file
     assert KeptIds(folder, "key").read() == {}
-    assert "They are made again." in caplog.text
+    assert "They are computed again." in caplog.text
 
 
 def test_kept_ids_come_back_but_for_those_of_own_tasks(tmp_path: Path) -> None:

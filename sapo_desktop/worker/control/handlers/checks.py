@@ -37,7 +37,7 @@ from sapo_desktop.worker.membership.settings import host_and_port
 
 Dial = Callable[[str], Awaitable[PeerAnswered]]
 _DIAL_SECONDS = 20.0
-_ANOTHER_PORT = "To take another port: sapo-desktop settings set listen=HOST:PORT"
+_ANOTHER_PORT = "To use another port: sapo-desktop settings set listen=HOST:PORT"
 _NOTHING_SENT = "In silo: nothing was sent, and nobody was asked."
 
 
@@ -63,13 +63,13 @@ def _against(why: Why) -> str:
     """What ends it."""
     match why:
         case NotKept():
-            return "Do what the sentence says: the node continues automatically."
+            return "Follow that advice: the node continues automatically."
         case Paused() | PausedAfterRound():
             return "To continue: sapo-desktop resume"
         case Failed():
-            return "Do what the sentence says, then let it continue: sapo-desktop run"
+            return "Follow that advice, then let it continue: sapo-desktop run"
         case OnBattery(below=below) if below is not None:
-            end = f"Plug the computer in: below {below}% no node works"
+            end = f"Plug the computer in: below {below}% the node always pauses"
         case OnBattery():
             end = "Plug the computer in, or let the node work on battery: sapo-desktop settings set on_battery=continue"
         case Metered():
@@ -79,7 +79,7 @@ def _against(why: Why) -> str:
         case TooHot():
             end = "It continues once it is cooler. For another limit: sapo-desktop settings set hottest=DEGREES"
         case ProgramRuns():
-            end = "End that program, or take it out: sapo-desktop settings set pause_for PROGRAMS"
+            end = "End that program, or remove it from the list: sapo-desktop settings set pause_for PROGRAMS"
         case CardTaken():
             end = "Close that program, or let the processor compute: sapo-desktop settings set device=cpu"
         case _:
@@ -97,7 +97,7 @@ def listening(settings: Settings, info: SwarmInfo) -> Check:
     """The port for peers."""
     name = "listening port"
     if not settings.listen:
-        return Check(name, "good", "None is set: this node dials others, and takes no links.")
+        return Check(name, "good", "No port is set: this node dials others, and accepts no links.")
     if info.address:
         if any(not link.dialled for link in info.links):
             return Check(name, "good", f"Open at {info.address}, and others have linked to it.")
@@ -108,11 +108,11 @@ def listening(settings: Settings, info: SwarmInfo) -> Check:
             "If others should reach it from outside, let the firewall pass this port and have the router forward it.",
         )
     if info.state == "failed":
-        return Check(name, "bad", str(info.reason), f"Do what the sentence says. {_ANOTHER_PORT}")
+        return Check(name, "bad", str(info.reason), f"Follow that advice. {_ANOTHER_PORT}")
     try:
         host, port = host_and_port(settings.listen)
         if ip_of(host) is None:
-            return Check(name, "good", f"{settings.listen} is closed now; its name is not looked up for this check.")
+            return Check(name, "good", f"{settings.listen} is closed now; its name is not resolved for this check.")
         socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
     except (SapoError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error).rstrip(".")
@@ -120,7 +120,7 @@ def listening(settings: Settings, info: SwarmInfo) -> Check:
             name,
             "bad",
             f"{settings.listen} cannot be opened: {reason}.",
-            f"End the program that has the port. {_ANOTHER_PORT}",
+            f"End the program that uses the port. {_ANOTHER_PORT}",
         )
     return Check(name, "good", f"{settings.listen} is closed now, and can be opened.")
 
@@ -144,9 +144,9 @@ def clock(info: SwarmInfo) -> Check:
         return Check(
             name,
             "limited",
-            f"Most networks that dial in show another time ({info.clock_contradicting} of them). This computer's own "
+            f"Most networks that dial in report another time ({info.clock_contradicting} of them). This computer's own "
             f"clock stays in use until three quarters of at least {MANY_NETWORKS} networks agree.",
-            "Compare this computer's clock with a time server. If it is right, you need do nothing.",
+            "Compare this computer's clock with a time server. If it is right, you need not do anything.",
         )
     seconds = abs(info.clock_offset)
     if seconds >= WORTH_SAYING:
@@ -169,7 +169,7 @@ async def peers(settings: Settings, info: SwarmInfo, dial: Dial) -> Check:
         again = "Ask again in a minute."
         return Check(name, "limited", "The node is still joining the swarm.", again)
     if info.state == "failed":
-        advice = "Do what the sentence says, then: sapo-desktop silo on, and silo off"
+        advice = "Follow that advice, then: sapo-desktop silo on, and silo off"
         return Check(name, "bad", str(info.reason), advice)
     named = listed(settings.peers)
     if not named:
@@ -178,15 +178,17 @@ async def peers(settings: Settings, info: SwarmInfo, dial: Dial) -> Check:
         return Check(
             name,
             "limited",
-            "None is named, and none was found.",
-            "Name one: sapo-desktop peers add URL, or look on the local network: settings set lan=true",
+            "No peer is named, and none was found.",
+            "Name one: sapo-desktop peers add URL, or search the local network: sapo-desktop settings set lan=true",
         )
     silent = [said for said in await asyncio.gather(*(_asked(address, dial) for address in named)) if said]
     found = f"{len(named) - len(silent)} of {len(named)} named ones answer; {_linked(len(info.links))}."
     if not silent:
         return Check(name, "good", found)
     bad = len(silent) == len(named) and not info.links
-    advice = "Check whether this computer is online and needs a proxy; else ask whoever runs the peer, or take it out: "
+    advice = (
+        "Check whether this computer is online and needs a proxy; else ask the peer's operator, or remove the peer: "
+    )
     return Check(
         name, "bad" if bad else "limited", " ".join([found, *silent]), f"{advice}sapo-desktop peers remove URL"
     )

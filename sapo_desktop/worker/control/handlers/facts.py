@@ -43,7 +43,7 @@ from sapo_desktop.worker.node import Node
 
 _JOIN_SECONDS = 120.0
 """A node that was started for the checks first joins the swarm."""
-_ON_THE_CARD = "Update the card's driver and start the node again; or set device to cpu, and the card is left alone."
+_ON_THE_CARD = "Update the card's driver and restart the node, or set device to cpu to leave the card unused."
 _LOOK_SECONDS = 0.2
 
 

@@ -199,7 +199,7 @@ class HumanAnswers:
             prompts = await self._node.prompts([question])
             generated = await self._node.engine.generate(prompts, self._answers - 1, sampling)
         except HostError as error:
-            log.warning("No answers of the model's beside a person's: %s", error)
+            log.warning("No answers of the model to add to a person's: %s", error)
             return []
         return [one for one in generated.completions[0] if not one.had_no_room]
 

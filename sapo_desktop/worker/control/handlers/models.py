@@ -164,6 +164,6 @@ async def _told(model: str, work: Coroutine[Any, Any, Kept]) -> _Ended:
     except SapoError as error:
         return models.ModelFailed(model=model, kind=type(error).__name__, text=error.text)
     except Exception as error:
-        log.exception("Work on a model met a bug.")
+        log.exception("Work on a model failed because of a bug.")
         return models.ModelFailed(model=model, kind="SapoError", text=bug(f"{type(error).__name__}: {error}"))
     return models.ModelInstalled(model=model, installed=kept.model, path=kept.path, notes=list(kept.notes))

@@ -121,7 +121,7 @@ def test_in_silo_it_is_looked_whether_the_port_can_be_had() -> None:
 def test_a_host_name_to_listen_at_is_looked_up_by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "create_server", lambda *_, **__: pytest.fail("it asks a name server"))
     check = listening(Settings(listen="node.example:8765"), SILO)
-    assert check.state == "good" and "not looked up" in check.found
+    assert check.state == "good" and "not resolved" in check.found
 
 
 @pytest.mark.parametrize(
