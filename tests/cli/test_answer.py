@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.cli import main
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
@@ -87,11 +86,6 @@ def test_what_the_node_refuses_is_one_sentence(run: Words, door: FakeDoor) -> No
     door.node.fail = UsageError("This question was answered already.")
     assert run("answer", "--answer", "12") == 2
     assert run.stderr == "This question was answered already.\n"
-
-
-def test_without_a_running_node_nobody_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["answer", "--data", str(tmp_path)], FakeDoor()) == 1
-    assert "No node is running in" in capsys.readouterr().err
 
 
 def test_rollouts_tell_a_persons_answer_from_the_models(run: Words, door: FakeDoor, tmp_path: Path) -> None:

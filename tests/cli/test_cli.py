@@ -310,7 +310,7 @@ def test_a_relays_option_without_the_one_it_belongs_to_is_refused(words: list[st
         relay_options(*words)
 
 
-@pytest.mark.parametrize("words", [("status",), ("pause",), ("resume",), ("finish",)])
+@pytest.mark.parametrize("words", [("status",), ("pause",), ("resume",), ("finish",), ("answer",)])
 def test_commands_for_a_running_node_need_one(gone: None, run: Words, words: tuple[str, ...]) -> None:
     assert run(*words) == 1
     assert "No node is running in" in run.stderr

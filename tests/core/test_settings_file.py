@@ -211,20 +211,6 @@ def test_there_are_no_more_settings_than_a_person_reads() -> None:
     assert apply(Settings(), {"peers": "wss://a.example:1"}).peers, "what commands keep is set like a setting"
 
 
-def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(path, Settings())
-    before = path.read_bytes()
-
-    def full(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(SettingsError, match="disk is full"):
-        write(path, Settings(answers=4))
-    assert path.read_bytes() == before
-    assert [p.name for p in path.parent.iterdir()] == ["settings.toml"]
-
-
 def test_what_a_kill_left_behind_is_removed(path: Path) -> None:
     write(path, Settings())
     path.with_name(".settings.toml-x1").write_bytes(b"half")

@@ -58,15 +58,6 @@ def test_a_short_run_compares_its_halves() -> None:
     assert (view.ends, view.change) == (2, pytest.approx((0.15, 0.35)))
 
 
-def test_pace_and_time_left_come_from_the_rounds_seen() -> None:
-    view = a_view(rounds_wanted=5)
-    assert view.rounds_per_hour is None
-    for number, moment in ((1, 10.0), (2, 20.0), (3, 30.0)):
-        tell(view, moment, finished(number, 0.2))
-    assert view.rounds_per_hour == 360
-    assert view.seconds_left == 20
-
-
 def test_a_pause_does_not_slow_the_pace() -> None:
     view = a_view()
     tell(view, 10.0, finished(1, 0.2))

@@ -62,28 +62,6 @@ def has(text: str, word: str) -> bool:
     return re.search(rf"\b{re.escape(word)}s?\b", text, re.IGNORECASE) is not None
 
 
-PAGES = ("README", "docs/volunteers", "docs/window", "docs/guest", "docs/swarm", "docs/installing", "docs/own-tasks")
-"""What a volunteer reads; pages for others keep the words of the field."""
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_the_pages_of_volunteers_use_the_same_words(page: str) -> None:
-    text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
-    text = re.sub(r"```.*?```|^    .*?$|\]\([^)]*\)", " ", text, flags=re.DOTALL | re.MULTILINE)
-    lines = [CODE.sub(" ", line) for line in text.splitlines()]
-    found = [
-        f"{line}: say {word.word}" for word in glossary() for line in lines if any(has(line, o) for o in word.never)
-    ]
-    assert not found
-
-
-def test_it_has_its_words() -> None:
-    words = glossary()
-    assert len(words) >= 40 and all(word.means and word.german for word in words)
-    assert len({word.word for word in words}) == len(words)
-    assert len(TEXTS) > 1000
-
-
 @pytest.mark.parametrize("word", glossary(), ids=lambda word: word.word)
 def test_a_word_is_used_alone_for_what_it_is(word: Word) -> None:
     others = [said.english for said in TEXTS if any(has(said.english, other) for other in word.never)]
