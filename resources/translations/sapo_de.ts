@@ -1158,7 +1158,7 @@
     </message>
     <message>
         <source>Talk with the model as it came and as it is now, and see what training has changed.</source>
-        <translation>Sprich mit dem Modell, wie es kam und wie es jetzt ist, und sieh, was das Training verändert hat.</translation>
+        <translation>Sprich mit dem Modell, vor dem Training und wie es jetzt ist, und sieh, was das Training verändert hat.</translation>
     </message>
     <message>
         <source>This chat has {number} questions, as many as one may have. Start a new chat.</source>
@@ -1313,7 +1313,7 @@
     </message>
     <message>
         <source>No network at all, effective immediately</source>
-        <translation>Gar kein Netz, sofort wirksam</translation>
+        <translation>Ganz ohne Netz, sofort wirksam</translation>
     </message>
     <message>
         <source>Welcome to SAPO Desktop</source>
@@ -1345,11 +1345,11 @@
     </message>
     <message>
         <source>Start learning</source>
-        <translation>Jetzt lernen</translation>
+        <translation>Lernen starten</translation>
     </message>
     <message>
         <source>Let this computer learn to reason</source>
-        <translation>Lass diesen Computer logisch denken lernen</translation>
+        <translation>Bring diesem Computer logisches Denken bei</translation>
     </message>
     <message>
         <source>A small language model answers questions, a program scores the answers, and the model learns from the scores. You can then use it here, and it shows whether models that share answers learn faster than alone.</source>
@@ -1452,7 +1452,7 @@
     </message>
     <message>
         <source>Alone. No network at all.</source>
-        <translation>Allein. Gar kein Netz.</translation>
+        <translation>Allein, ganz ohne Netz.</translation>
     </message>
     <message>
         <source>Learn from other computers&apos; answers too. There is no public swarm yet, so you join friends, or nodes on your local network. The next step asks whom you join and what you share.</source>
@@ -1484,7 +1484,7 @@
     </message>
     <message>
         <source>Remote server</source>
-        <translation>Server anderswo</translation>
+        <translation>Entfernter Server</translation>
     </message>
     <message>
         <source>Storage</source>
@@ -1492,7 +1492,7 @@
     </message>
     <message>
         <source>How this window looks, and what closing it does.</source>
-        <translation>Wie dieses Fenster aussieht und was Schließen bedeutet.</translation>
+        <translation>Wie dieses Fenster aussieht und was beim Schließen geschieht.</translation>
     </message>
     <message>
         <source>How much of this computer the node may use.</source>
@@ -1504,7 +1504,7 @@
     </message>
     <message>
         <source>What it may use</source>
-        <translation>Was es nimmt</translation>
+        <translation>Was es nutzen darf</translation>
     </message>
     <message>
         <source>When the node may compute. If a condition is not met, the node pauses and shows which one.</source>
@@ -1780,7 +1780,7 @@
     </message>
     <message>
         <source>No network at all.</source>
-        <translation>Gar kein Netz.</translation>
+        <translation>Ganz ohne Netz.</translation>
     </message>
     <message>
         <source>Find nodes on the local network, and show this one there.</source>
@@ -1848,7 +1848,7 @@
     </message>
     <message>
         <source>remote server</source>
-        <translation>Server anderswo</translation>
+        <translation>Entfernter Server</translation>
     </message>
     <message>
         <source>nothing</source>
@@ -3111,7 +3111,7 @@
     </message>
     <message>
         <source>While a round runs, its answers appear here.</source>
-        <translation>Während eine Runde läuft, ziehen ihre Antworten hier vorbei.</translation>
+        <translation>Während einer Runde erscheinen ihre Antworten hier.</translation>
     </message>
     <message>
         <source>Questions get longer from easy to hard.</source>
@@ -3888,7 +3888,7 @@
     </message>
     <message>
         <source>Enter a question. A small model knows little about the world; it has practised sums and small riddles.</source>
-        <translation>Gib eine Frage ein. Ein kleines Modell weiß wenig über die Welt; geübt hat es Rechnen und kleine Rätsel.</translation>
+        <translation>Gib eine Frage ein. Ein kleines Modell weiß wenig über die Welt; es hat Rechnen und kleine Rätsel geübt.</translation>
     </message>
     <message>
         <source>most likely words</source>
@@ -4585,7 +4585,7 @@
     </message>
     <message>
         <source>A remote server answers in the tokens of a model folder. Set model to a folder (in transformers&apos; layout) with the server&apos;s model.</source>
-        <translation>Ein Server anderswo antwortet in den Tokens eines Modellordners. Stelle model auf einen Ordner (im Aufbau von transformers) mit dem Modell des Servers.</translation>
+        <translation>Ein entfernter Server antwortet in den Tokens eines Modellordners. Stelle model auf einen Ordner (im Aufbau von transformers) mit dem Modell des Servers.</translation>
     </message>
     <message>
         <source>A server can load a LoRA adapter, but not all weights. Set method to lora, or trainer to none.</source>
@@ -5553,7 +5553,7 @@
     </message>
     <message>
         <source>In silo nothing leaves this computer, so a remote server cannot answer. Set generator to auto and restart the node, or set silo to off.</source>
-        <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
+        <translation>Im Silo verlässt nichts diesen Computer, also darf kein entfernter Server antworten. Stelle generator auf auto und starte den Knoten wieder, oder stelle silo auf off.</translation>
     </message>
     <message>
         <source>This node uses others&apos; answers and shares none of its own: sharing needs your consent.</source>
@@ -5677,7 +5677,7 @@
     </message>
     <message>
         <source>Proxy for links, downloads and a remote server: http:// or socks5h://. Empty: the environment&apos;s; off: none.</source>
-        <translation>Proxy für Verbindungen, Downloads und einen Server anderswo: http:// oder socks5h://; leer: der der Umgebung; off: keiner.</translation>
+        <translation>Proxy für Verbindungen, Downloads und einen entfernten Server: http:// oder socks5h://; leer: der der Umgebung; off: keiner.</translation>
     </message>
     <message>
         <source>A backbone needs nats-py, which is not installed: {command}</source>

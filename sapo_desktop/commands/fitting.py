@@ -133,13 +133,13 @@ async def _catalogue(context: Context) -> list[ModelBadge]:
 
 def _emit_fit(context: Context, fit: Fit) -> None:
     way = fit.chosen
-    told = _way_fields(way) | {
+    choice = _way_fields(way) | {
         "parts": fields(way.memory + way.device_memory),
         "available": fields(fit.available),
         "ways": [_way_fields(each) for each in fit.ways],
         "bigger": [str(text) for text in fit.bigger],
     }
-    context.out.emit("fit", **told)
+    context.out.emit("fit", **choice)
 
 
 def _way_fields(way: Way) -> dict[str, JsonValue]:

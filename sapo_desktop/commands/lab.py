@@ -123,12 +123,12 @@ def _emit(context: Context, event: dict[str, Any]) -> None:
 
 
 def _cells(line: dict[str, Any]) -> list[str]:
-    told = [
+    details = [
         ",".join(line["models"]),
         line["kind"] if line["kind"] != "equal" else "",
         f"{line['liars']:.0%} lie" if line["liars"] else "",
     ]
-    told += [f"{key}={value}" for key, value in line["settings"].items()]
+    details += [f"{key}={value}" for key, value in line["settings"].items()]
     return [
         line["mix"],
         line["weighting"],
@@ -147,7 +147,7 @@ def _cells(line: dict[str, Any]) -> list[str]:
         f"{line['cpu_seconds']:,.0f}",
         f"{line['answers']:,.0f}",
         f"{line['samples']:,.0f}",
-        " ".join(filter(None, told)),
+        " ".join(filter(None, details)),
     ]
 
 

@@ -137,7 +137,7 @@ def _moment(timestamp: float, now: datetime) -> str:
 
 
 def _emit_status(context: Context, found: Status, learning: _Learning) -> None:
-    told = fields(found, "why", "learned", "updates") | {
+    values = fields(found, "why", "learned", "updates") | {
         "held": None if found.held is None else in_english(found.held, time.time()),
         "learns": learning.sentence,
         "round_left": learning.round_left,
@@ -147,7 +147,7 @@ def _emit_status(context: Context, found: Status, learning: _Learning) -> None:
         "until": getattr(found.why, "until", None),
         "last": None if found.last is None else round_fields(found.last),
     }
-    context.out.emit("status", running=True, data=str(context.folder), **told)
+    context.out.emit("status", running=True, data=str(context.folder), **values)
 
 
 def _energy(found: Status) -> str:

@@ -36,13 +36,13 @@ async def relay(context: Context, args: Namespace) -> None:
         await _check(context, _options(args))
         return
     node = await context.door.relay_started(context.folder, _options(args))
-    told = asyncio.Event()
-    ending = asyncio.create_task(_end_when(told, node))
+    stop = asyncio.Event()
+    ending = asyncio.create_task(_end_when(stop, node))
     looking = asyncio.create_task(_look(context, node))
     again = asyncio.Event()
     reloading = asyncio.create_task(_reload_when(again, node))
     try:
-        with on_signals(told.set, told.set), _on_hang_up(again.set, told.set):
+        with on_signals(stop.set, stop.set), _on_hang_up(again.set, stop.set):
             failure = await _follow(context, node)
     finally:
         ending.cancel()
@@ -137,18 +137,18 @@ def _on_hang_up(reload: Callable[[], None], end: Callable[[], None]) -> Iterator
         loop.remove_signal_handler(signal.SIGHUP)
 
 
-async def _reload_when(told: asyncio.Event, node: Node) -> None:
+async def _reload_when(again: asyncio.Event, node: Node) -> None:
     """Pass SIGHUP to the relay's process, which reports the result."""
     while True:
-        await told.wait()
-        told.clear()
+        await again.wait()
+        again.clear()
         with contextlib.suppress(ControlError, NotRunning, ProcessLookupError):
             found = await node.call(GetStatus())
             if isinstance(found, RelayStatus):
                 os.kill(found.pid, signal.SIGHUP)
 
 
-async def _end_when(told: asyncio.Event, node: Node) -> None:
-    await told.wait()
+async def _end_when(stop: asyncio.Event, node: Node) -> None:
+    await stop.wait()
     with contextlib.suppress(ControlError, NotRunning):
         await node.call(Quit())

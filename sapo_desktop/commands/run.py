@@ -73,8 +73,8 @@ def run_overrides(args: Namespace) -> dict[str, str]:
         if link.nearby and not args.nearby:
             raise UsageError(joined([asks_first(link), "Then: --nearby"]))
         far = [peer for peer in link.peers if peer not in link.nearby]
-        told = (link.swarm, link.admission, ", ".join(link.peers), ", ".join(far))
-        values |= dict(zip(INVITED, told, strict=True))
+        invited = (link.swarm, link.admission, ", ".join(link.peers), ", ".join(far))
+        values |= dict(zip(INVITED, invited, strict=True))
     if args.silo:
         if outward := [f"--{name}" for name in ("peer", "listen", "lan", "invite", "share") if getattr(args, name)]:
             raise UsageError(f"--silo means no network at all. Leave out {', '.join(outward)}, or --silo.")

@@ -88,8 +88,8 @@ async def attempt(context: Context, args: Namespace) -> None:
         task = task_name(find_tasks(tasks.items, args.name)[0])
         request = TryTask(task=task, seed=args.seed, answer=args.answer, checkpoint=args.checkpoint)
         tried = await call(node, request)
-    told = fields(tried, "mark") | {"seed": str(tried.seed)}
-    context.out.emit("try", **fields(tried.mark), **told)
+    details = fields(tried, "mark") | {"seed": str(tried.seed)}
+    context.out.emit("try", **fields(tried.mark), **details)
     if not context.out.json_lines:
         context.out.say("\n".join(_tried_lines(tried)))
 

@@ -53,8 +53,8 @@ class Context:
         """Raise SapoError if the data folder does not exist: for commands about the past."""
         if self.folder.is_dir():
             return
-        beside = self.folder.parent
-        names = [entry.name for entry in beside.iterdir() if entry.is_dir()] if beside.is_dir() else []
+        parent = self.folder.parent
+        names = [entry.name for entry in parent.iterdir() if entry.is_dir()] if parent.is_dir() else []
         hint = nearest(self.folder.name, names) or f" Start it with: sapo-desktop run{self.data_option}"
         raise NotRunning(f"There is no node in {self.folder}: the folder does not exist.{hint}")
 
@@ -173,7 +173,7 @@ async def _last_word(node: Node) -> SapoError | None:
 
 async def _meter(node: Node, out: Output) -> None:
     """Show how long it takes once that can be estimated; a terminal shows progress on one line, removed at the end."""
-    told = False
+    printed = False
     began: tuple[float, int] | None = None
     try:
         async for event in node.events():
@@ -187,8 +187,8 @@ async def _meter(node: Node, out: Output) -> None:
             left = seconds / answered * (event.total - event.done) if known else None
             line = f"{event.done:,}/{amount(event.total, 'answer')}"
             out.passing(line if left is None else f"{line}, about {duration(left)} left")
-            if left is not None and not told and not out.stderr.isatty():
-                told = True
+            if left is not None and not printed and not out.stderr.isatty():
+                printed = True
                 out.warn(f"{amount(event.total, 'answer')}: about {duration(seconds + left)} in all.")
     finally:
         out.wipe()

@@ -87,9 +87,9 @@ class CheckpointsCard(Card):
         one line, `Starter: 10% → 40%, kept`."""
         kept = {item.model for item in self.inquiry.reply.items} if self.inquiry.reply is not None else set()
         compared: list[Comparison] = self.comparisons.reply.items if self.comparisons.reply is not None else []
-        words, beside = [], {one.other.hash for one in compared}
+        words, shown = [], {one.other.hash for one in compared}
         for one in self._view.curves.results_before():
-            if one.model in beside:
+            if one.model in shown:
                 continue
             values = {
                 "model": model_title(one.name),

@@ -229,8 +229,8 @@ def _round_words(item: ModelRow) -> str:
 
 
 def _licence(item: ModelRow) -> str:
-    told = item.badge.licence if item.badge is not None else item.hit.licence if item.hit is not None else ""
-    return told or numbers.NOTHING
+    licence = item.badge.licence if item.badge is not None else item.hit.licence if item.hit is not None else ""
+    return licence or numbers.NOTHING
 
 
 class ModelDetails(Card):

@@ -208,8 +208,8 @@ class JoinSheet(Sheet):
             self._refused(error)
             return
         values, before = self._values, self._held((*self._values, *_BY_INVITE))
-        told = tr("Send this node's key to the swarm's founder, who can then admit it.") if not invite.admission else ""
-        goal = Goal(invite.peers, swarm=invite.swarm, note=told)
+        note = tr("Send this node's key to the swarm's founder, who can then admit it.") if not invite.admission else ""
+        goal = Goal(invite.peers, swarm=invite.swarm, note=note)
         with_passphrase(
             self,
             self._bridge,

@@ -75,7 +75,7 @@ class AddressesCard(ListCard):
             Heading(tr("State"), self._last, icon=self._last_icon),
         )
         self._view, self._bridge = view, bridge
-        self._told: tuple[str, ...] = ()
+        self._last_seen: tuple[str, ...] = ()
         self._explained = ("", "")
         """The address that the sentence below the list is about, and that sentence."""
         self._result = Banner()
@@ -88,9 +88,9 @@ class AddressesCard(ListCard):
     def refresh(self) -> None:
         items = listed(self._view.settings.peers)
         self.show_items(items)
-        told = tuple(self._last(item) for item in items)
-        if told != self._told:
-            self._told = told
+        seen = tuple(self._last(item) for item in items)
+        if seen != self._last_seen:
+            self._last_seen = seen
             self.table.set_rows(items)
         self._choose()
 
@@ -150,7 +150,7 @@ class BlockedCard(ListCard):
             self._bridge.ask(SetSettings(values={"blocked": value}), lambda reply: None, of=self)
 
 
-def dial(owner: QWidget, bridge: Bridge, address: str, told: Banner) -> None:
+def dial(owner: QWidget, bridge: Bridge, address: str, banner: Banner) -> None:
     """Dial an address once, and report who answers there."""
 
     def answered(reply: PeerAnswered) -> None:
@@ -159,10 +159,10 @@ def dial(owner: QWidget, bridge: Bridge, address: str, told: Banner) -> None:
             latency=peer_words.milliseconds(reply.milliseconds),
             key=peer_words.short_key(reply.key),
         )
-        told.say(text, "accent")
+        banner.say(text, "accent")
 
     def failed(error: SapoError) -> None:
-        told.say(in_words(error), "danger")
+        banner.say(in_words(error), "danger")
 
-    told.say(tr("Connecting to {address}").format(address=one_line(address, 120)), "plain")
+    banner.say(tr("Connecting to {address}").format(address=one_line(address, 120)), "plain")
     bridge.ask(TestPeer(address=address), answered, failed, of=owner)

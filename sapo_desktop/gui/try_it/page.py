@@ -94,7 +94,7 @@ class TryPage(Page):
 
     def refresh(self, changed: frozenset[Section]) -> None:
         if changed & {"link", "state"}:
-            self._question.refresh(anew=changed == ALL)
+            self._question.refresh(reload=changed == ALL)
             self._answers.set_ready(self.view.attached)
         if changed & {"link", "settings"}:
             self._programs.refresh()
@@ -162,8 +162,8 @@ class TryPage(Page):
 
     def _streamed(self, event: AskProgressed) -> None:
         one = self._running
-        told = one is not None and any(side.progressed(event) for side in one.sides)
-        if told and one is self._shown and self._in_sight and not self._drawing.isActive():
+        changed = one is not None and any(side.progressed(event) for side in one.sides)
+        if changed and one is self._shown and self._in_sight and not self._drawing.isActive():
             self._drawing.start()
 
     # -- showing ---------------------------------------------------------------------------------------------

@@ -69,13 +69,13 @@ class QuestionCard(Card):
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self._stop, self.stop.emit)
         self._switch("own")
 
-    def refresh(self, *, anew: bool) -> None:
-        """The link or the state changed. `anew`: tasks may have been added or removed."""
+    def refresh(self, *, reload: bool) -> None:
+        """The link or the state changed. `reload`: tasks may have been added or removed."""
         self._banner.say(
             "" if self._view.attached else tr("The node is not running, so it cannot answer. The page Home says why.")
         )
         if self._view.attached:
-            self._task.load(anew=anew)
+            self._task.load(reload=reload)
         self._task.setEnabled(self._view.attached)
         self._enable()
 
@@ -173,9 +173,9 @@ class TaskQuestion(QWidget):
         self.setLayout(column(choose, self._about, self._banner, self._text, self._form))
         self._show_question()
 
-    def load(self, *, anew: bool = False) -> None:
+    def load(self, *, reload: bool = False) -> None:
         """Request the tasks, unless they are known."""
-        if anew or not self._families:
+        if reload or not self._families:
             self._bridge.ask(ListTasks(examples=False), self._tasks_are, self._failed, of=self)
 
     def choose(self, family: str) -> None:
