@@ -106,8 +106,9 @@ class Progress:
 
     def _tick(self) -> None:
         now = self.clock()
-        counted = f" {min(self.fetched, self.of)} of {self.of}" if self.of and self.fetched else ""
-        text = f"{self._head()}:{counted} {self.activity} ({_minutes(now - self.step_started)})"
+        counted = f"{min(self.fetched, self.of)} of {self.of}" if self.of and self.fetched else ""
+        done = " ".join(part for part in (counted, self.activity) if part)
+        text = f"{self._head()}{f': {done}' if done else ''} ({_minutes(now - self.step_started)})"
         if self.out.isatty():
             self._show(text, lasting=False)
         elif now - self._last_plain >= PLAIN_LINE_SECONDS:
