@@ -49,6 +49,7 @@ def shots() -> Iterator[Shot]:
     yield Shot("home-large-text", percent=200)
     yield Shot("learning-new", "learning", "new")
     yield Shot("peers-silo", "peers", "silo")
+    yield Shot("peers-asking", "peers", "asking")
     yield Shot("model-new", "model", "new")
     yield Shot("model-hub", "model", "hub")
     yield Shot("settings-large-text-dark", "settings", theme="dark", percent=200)
@@ -125,18 +126,28 @@ def first_run(shot: Shot):  # type: ignore[no-untyped-def]
 
 def scene(name: str):  # type: ignore[no-untyped-def]
     """The view behind a picture."""
+    import msgspec
+
     from sapo_desktop.core.errors import ModelError
     from sapo_desktop.core.why import OnBattery
     from sapo_desktop.models.files.locate import locate
     from sapo_desktop.view.link import Connecting, Lost
     from sapo_desktop.view.viewmodel import View
     from sapo_desktop.worker.control.messages.events import StateChanged
+    from sapo_desktop.worker.control.messages.swarm import JoinRequest
     from tests.gui.scenes import ANSWERED, NOW, a_view, silo_curve, swarm_curve
 
     match name:
         case "swarm" | "hub":
             view = a_view(swarm_curve(), silo=False, share=True)
             view.take(ANSWERED)
+        case "asking":
+            view = a_view(swarm_curve(), silo=False, share=True, swarm="cd" * 32, label="bert")
+            assert view.swarm is not None
+            first, *others = view.swarm.links
+            mine = msgspec.structs.replace(first, claim=msgspec.structs.replace(first.claim, label="bert"))
+            asks = JoinRequest(key="7c1e9a02d4b85f36" * 4, label="anna", seconds=190.0)
+            view.take_swarm(msgspec.structs.replace(view.swarm, links=[mine, *others], asking=[asks]))
         case "silo":
             view = a_view(silo_curve())
             view.take(ANSWERED)

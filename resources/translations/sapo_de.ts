@@ -24,6 +24,14 @@
         <translation>Im Fenster ist ein Fehler aufgetreten: {error}. Dein Knoten läuft weiter. Bitte melde ihn und hänge logs/window.log aus dem Datenordner an.</translation>
     </message>
     <message>
+        <source>Somebody wants to join your swarm</source>
+        <translation>Jemand möchte deinem Schwarm beitreten</translation>
+    </message>
+    <message>
+        <source>Answer on the page Peers.</source>
+        <translation>Antworte auf der Seite Peers.</translation>
+    </message>
+    <message>
         <source>{score} of the held-out questions: a new best</source>
         <translation>{score} der Prüffragen: mehr als je zuvor</translation>
     </message>
@@ -1089,10 +1097,6 @@
         </translation>
     </message>
     <message>
-        <source>answers at once</source>
-        <translation>Antworten auf einmal</translation>
-    </message>
-    <message>
         <source>Model folder</source>
         <translation>Modellordner</translation>
     </message>
@@ -1137,12 +1141,20 @@
         <translation>Speicher jetzt</translation>
     </message>
     <message>
+        <source>Answers at once</source>
+        <translation>Antworten auf einmal</translation>
+    </message>
+    <message>
         <source>estimated: {size}</source>
         <translation>geschätzt: {size}</translation>
     </message>
     <message>
         <source>tokens</source>
         <translation>Tokens</translation>
+    </message>
+    <message>
+        <source>in a training step</source>
+        <translation>in einem Lernschritt</translation>
     </message>
     <message>
         <source>GGUF file</source>

@@ -90,7 +90,7 @@ class View:
         self.learned: Learned | None = None
         """The newest held-out question that it could not answer before, made plain."""
         self.swarm: SwarmInfo | None = None
-        self.swarm_state, self.peers = "silo", 0
+        self.swarm_state, self.peers, self.asking = "silo", 0, 0
         self.swarm_reason: Text = ""
         self.parted: Text = ""
         """Why a peer that the node dials sent it away; empty if none does."""
@@ -154,7 +154,7 @@ class View:
             case SwarmChanged():
                 told = plain(arrival)
                 self.swarm_state, self.swarm_reason = told.state, told.reason
-                self.peers, self.parted = told.peers, told.parted
+                self.peers, self.parted, self.asking = told.peers, told.parted, told.asking
                 return frozenset({"swarm", "state"})
             case ModelProgressed():
                 self.transfer, self.model_news = arrival, None
@@ -173,7 +173,7 @@ class View:
         """The swarm's state, as requested."""
         self.swarm = info = plain(info)
         self.swarm_state, self.swarm_reason = info.state, info.reason
-        self.peers, self.parted = len(info.links), info.parted
+        self.peers, self.parted, self.asking = len(info.links), info.parted, len(info.asking)
         return frozenset({"swarm"})
 
     def take_settings(self, settings: SettingsAre) -> frozenset[Section]:

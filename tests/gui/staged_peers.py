@@ -56,7 +56,7 @@ def stage(bridge: StageBridge) -> None:
             TestPeer: PeerAnswered(key="12" * 32, program="sapo-desktop 0.4.0", milliseconds=38.2),
             JoinSwarm: Ok(text=f"This node will join the private swarm {'cd' * 32}."),
             CreateSwarm: Ok(text="This node is in its own private swarm."),
-            GetUsage: Usage(ways_out=0),
+            GetUsage: Usage(joules=2.9e6, ways_out=0),
             GetInvite: InviteIs(link=LINK),
             AdmitPeer: InviteIs(link=f"{LINK}&admission={'01' * 72}"),
             AskForQuestion: POSED,

@@ -277,7 +277,7 @@ class AtWorkCard(Card):
         self._files = Figure(tr("Files"))
         self._memory = Figure(tr("Memory now"))
         self._answers = Figure(tr("Maximum answer length"))
-        self._pass = Figure(tr("Questions per step"))
+        self._pass = Figure(tr("Answers at once"))
         figures = (self._parameters, self._files, self._memory, self._answers, self._pass)
         self._notes = Label("", "caption")
         self._notes.hide()
@@ -301,7 +301,7 @@ class AtWorkCard(Card):
         self._answers.set(numbers.count(info.max_tokens), tr("tokens"))
         learns = info.trainer != "none" and info.micro_batch > 0
         if learns:
-            self._pass.set(numbers.count(info.micro_batch), tr("answers at once"))
+            self._pass.set(numbers.count(info.micro_batch), tr("in a training step"))
         else:
             self._pass.set(numbers.NOTHING, tr("nothing"))
         self._notes.setText("\n".join(one_line(in_words(note)) for note in info.notes))

@@ -27,6 +27,7 @@ class News:
         self._told_at: float | None = None
         self._state, self._held, self._lost = view.state, False, False
         self._best: float | None = None
+        self._asking = view.asking
         self._version = ""
         """The newest one that was shown."""
 
@@ -37,6 +38,10 @@ class News:
             # A repeated failure of the start is not a new problem.
             lost = isinstance(view.link, Lost) or (self._lost and not view.attached)
             self._look_at_state(lost, view.attached and isinstance(view.why, HeldBack))
+        if "swarm" in changed:
+            came, self._asking = view.asking > self._asking, view.asking
+            if came and view.settings.notify != "none":
+                self._say(tr("Somebody wants to join your swarm"), tr("Answer on the page Peers."))
         if "updates" in changed:
             self._look_at_version()
         if "link" in changed:

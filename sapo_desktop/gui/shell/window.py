@@ -26,6 +26,7 @@ from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layout import column, holding, row, scrolling
 from sapo_desktop.gui.widgets.notes import Picture, Toast
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
+from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.states import short_state, state_sentence
 from sapo_desktop.view.viewmodel import ALL, Section, View
@@ -314,6 +315,8 @@ class Sidebar(QFrame):
         self.silo.setChecked(view.silo if view.attached else view.surely_silo)
         self.silo.set_text(tr("Silo: offline") if view.surely_silo else tr("Silo"))
         self.silo.setEnabled(view.attached)
+        waiting = f" ({numbers.count(view.asking)})" if view.attached and view.asking else ""
+        self._buttons["peers"].set_text(tr("Peers") + waiting)
         show_face(self._dot, view)
         self._state.setText(short_state(view))
         set_tooltip(self._state, state_sentence(view))

@@ -416,7 +416,13 @@ class SwarmSide:
     def _tell(self) -> None:
         """Report the state if it changed."""
         info = self.info()
-        told = SwarmChanged(state=info.state, reason=info.reason, peers=len(info.links), parted=info.parted)
+        told = SwarmChanged(
+            state=info.state,
+            reason=info.reason,
+            peers=len(info.links),
+            parted=info.parted,
+            asking=len(info.asking),
+        )
         if told != self._told:
             self._told = told
             self._publish(told)

@@ -86,7 +86,7 @@ def scene(qtbot: QtBot) -> Scene:
 def test_the_model_at_work_in_numbers_and_one_that_only_answers(scene: Scene) -> None:
     said = all_texts(scene.page._at_work)
     assert "Starter" in said and "Answers and learns with PyTorch, on 4 thread" in said
-    assert "1.9 million" in said and "612 MB" in said and "estimated: 455 MB" in said
+    assert "1.9 million" in said and "612 MB" in said and "estimated: 381 MB" in said
     assert "on the processor, float32" in said
     scene.bridge.replies[GetModelInfo] = msgspec.structs.replace(
         staged_model.INFO, generator="llama.cpp", trainer="none", kind="gguf", micro_batch=0, notes=["It only answers."]

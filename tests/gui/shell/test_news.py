@@ -7,7 +7,7 @@ from sapo_desktop.core.why import Failed, OnBattery, Training
 from sapo_desktop.gui.shell.news import APART, News
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.events import EvalFinished, Event, StateChanged
+from sapo_desktop.worker.control.messages.events import EvalFinished, Event, StateChanged, SwarmChanged
 from sapo_desktop.worker.control.messages.facts import UpdatesAre
 from tests.builders import eval_report
 from tests.gui import scenes
@@ -84,3 +84,13 @@ def test_a_version_is_told_once_and_one_that_is_not_safe_to_all_who_want_problem
         assert told.titles == titles
     told.happens(UpdatesAre(standing=Standing(state="current", text="It is the newest.")))
     assert told.titles == []
+
+
+def test_a_newcomer_that_asks_is_told_and_counted_at_the_page() -> None:
+    told = Told("problems")
+    for asking in (1, 1, 0, 2):
+        told.happens(SwarmChanged(state="alone", reason="", peers=0, asking=asking))
+    assert told.titles == ["Somebody wants to join your swarm"], "at most once an hour, however many come"
+    quiet = Told("none")
+    quiet.happens(SwarmChanged(state="alone", reason="", peers=0, asking=1))
+    assert quiet.titles == []

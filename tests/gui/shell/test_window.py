@@ -14,6 +14,7 @@ from sapo_desktop.gui.shell.help import HelpSheet, what_it_is
 from sapo_desktop.gui.shell.window import AwaySheet, MainWindow
 from sapo_desktop.gui.try_it.page import TryPage
 from sapo_desktop.gui.widgets.dialog import Sheet
+from sapo_desktop.worker.control.messages.events import SwarmChanged
 from sapo_desktop.worker.control.messages.requests import (
     JoinSwarm,
     ListTasks,
@@ -21,7 +22,7 @@ from sapo_desktop.worker.control.messages.requests import (
 )
 from tests.gui import staged_try
 from tests.gui.driving import a_window, all_texts, press
-from tests.gui.scenes import a_view, silo_curve
+from tests.gui.scenes import a_view, silo_curve, swarm_curve
 from tests.gui.stage import StageBridge
 
 
@@ -187,3 +188,10 @@ def test_help_says_what_each_page_is_and_leads_to_the_log(qtbot: QtBot) -> None:
         sheet._go()
         assert window.page.name == "log"
     assert len(said) == len(window._entries)
+
+
+def test_who_asks_to_join_is_counted_at_the_page_peers(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view(swarm_curve(), silo=False))
+    for asking, title in ((2, "Peers (2)"), (0, "Peers")):
+        bridge.tell(SwarmChanged(state="alone", reason="", peers=0, asking=asking))
+        assert window._side._buttons["peers"].text() == title

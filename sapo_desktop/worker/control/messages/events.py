@@ -81,6 +81,8 @@ class SwarmChanged(Message, frozen=True):
     peers: int
     parted: Text = ""
     """As in SwarmInfo."""
+    asking: int = 0
+    """How many newcomers ask to join the private swarm founded here."""
 
 
 class Stopping(Message, frozen=True):
