@@ -15,7 +15,7 @@ from sapo_desktop.gui.widgets.bars import legend
 from sapo_desktop.gui.widgets.buttons import IconButton, Segments
 from sapo_desktop.gui.widgets.charts import CurveChart, LineSample, played_in_both, words_at
 from sapo_desktop.gui.widgets.files import ask_save_path
-from sapo_desktop.gui.widgets.layout import Card, Flow
+from sapo_desktop.gui.widgets.layout import Card, Flow, row
 from sapo_desktop.gui.widgets.notes import Empty
 from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
@@ -80,13 +80,8 @@ class ChartCard(Card):
         self._legends = self._make_legends()
         lines = Flow(*(one for of_kind in self._legends.values() for one in of_kind), spacing=18)
         self._about = Label("", "caption")
-        self.add(
-            Flow(self.shown, self._range, self._as_table, self._save, spacing=4),
-            lines,
-            (self._stack, 1),
-            self._words,
-            self._about,
-        )
+        controls = Flow(self.shown, self._range, self._as_table, spacing=4)
+        self.add(controls, lines, (self._stack, 1), row((self._words, 1), self._save), self._about)
         set_tooltip(self._as_table, tr("The same numbers as a table, for keyboard, screen reader or clipboard"))
         self.chart.row_pointed.connect(self._point)
         self._point(None)
