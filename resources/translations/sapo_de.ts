@@ -1364,8 +1364,8 @@
         <translation>Bring diesem Computer logisches Denken bei</translation>
     </message>
     <message>
-        <source>A small language model answers questions, a program scores the answers, and the model learns from the scores. You can then use it here, and it shows whether models that share answers learn faster than alone.</source>
-        <translation>Ein kleines Sprachmodell beantwortet Fragen, ein Programm bewertet die Antworten, und das Modell lernt aus den Bewertungen. Danach kannst du es hier benutzen, und es zeigt, ob Modelle schneller lernen, wenn sie Antworten teilen.</translation>
+        <source>A small language model answers questions, a program scores the answers, and the model learns from the scores. You can then use the model here. In a swarm, you also see whether models that share answers learn faster.</source>
+        <translation>Ein kleines Sprachmodell beantwortet Fragen, ein Programm bewertet die Antworten, und das Modell lernt aus den Bewertungen. Danach kannst du das Modell hier benutzen. Im Schwarm siehst du auch, ob Modelle schneller lernen, wenn sie Antworten teilen.</translation>
     </message>
     <message>
         <source>It runs here</source>
@@ -1459,8 +1459,8 @@
         <translation>Es rechnet auf einem Kern.</translation>
     </message>
     <message>
-        <source>Everything that it keeps is in {folder}.</source>
-        <translation>Alles, was es aufbewahrt, liegt in {folder}.</translation>
+        <source>All data is stored in {folder}.</source>
+        <translation>Alle Daten liegen in {folder}.</translation>
     </message>
     <message>
         <source>Alone. No network at all.</source>

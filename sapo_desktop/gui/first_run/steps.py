@@ -87,8 +87,8 @@ class WelcomeStep(Step):
             tr("Let this computer learn to reason"),
             tr(
                 "A small language model answers questions, a program scores the answers, and the model "
-                "learns from the scores. You can then use it here, and it shows whether models that share answers "
-                "learn faster than alone."
+                "learns from the scores. You can then use the model here. In a swarm, you also see whether models "
+                "that share answers learn faster."
             ),
         )
         self.box.insertWidget(0, Picture("sapo", 96))
@@ -198,7 +198,7 @@ class GentleStep(Step):
         for switch in (way, battery, away, login):
             self.box.addWidget(switch)
         self.box.addStretch(1)
-        self.box.addWidget(Elided(tr("Everything that it keeps is in {folder}.").format(folder=folder), "caption"))
+        self.box.addWidget(Elided(tr("All data is stored in {folder}.").format(folder=folder), "caption"))
 
     def focus_first(self) -> bool:
         chosen = next((radio for radio in self._radios if radio.isChecked()), None)
