@@ -26,7 +26,7 @@ def test_the_worked_example_is_added_listed_tried_and_trained_on(tmp_path: Path)
         f"roman_numbers/{level}" for level in ("easy", "middle", "hard")
     ]
     tried = ["tasks", "try", "roman_numbers", "--seed", "9", "--answer"]
-    assert "solved" in (right := sapo(tmp_path, *tried, "10").stdout) and "X in Roman numerals" in right
+    assert "✓ right" in (right := sapo(tmp_path, *tried, "10").stdout) and "X in Roman numerals" in right
     assert "wrong. Right: 10" in sapo(tmp_path, *tried, "11").stdout
     sapo(tmp_path, "run", "--silo", "--rounds", "2", "--seed", "1", "--tasks", "roman_numbers", *SHORT)
     assert [{mark.task for mark in report.tasks} for report in reports(tmp_path)] == [{"roman_numbers/middle"}] * 2
