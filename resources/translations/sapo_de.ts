@@ -6574,10 +6574,6 @@
         <translation>Er bittet den Gründer um Aufnahme. Nenne dem Gründer seinen Schlüssel: {key}</translation>
     </message>
     <message>
-        <source>Let people who have an invite ask to join the private swarm that you created.</source>
-        <translation>Wer eine Einladung hat, darf um Aufnahme in den privaten Schwarm bitten, den du gegründet hast.</translation>
-    </message>
-    <message>
         <source>Nobody with this key asks to join.</source>
         <translation>Mit diesem Schlüssel bittet niemand um Aufnahme.</translation>
     </message>

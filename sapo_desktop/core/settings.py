@@ -212,10 +212,6 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
         Meta(pattern=r"^[A-Za-z0-9._/-]{0,64}$"),
         in_network("Label", "A name shown with shared answers. It is not secret."),
     ] = ""
-    join_requests: Annotated[
-        bool,
-        in_network("Requests to join", "Let people who have an invite ask to join the private swarm that you created."),
-    ] = True
     look_for_updates: Annotated[
         bool,
         in_network("Check for updates", "Check once a day for a newer version, except in silo. Nothing is installed."),

@@ -57,7 +57,7 @@ def test_of_a_python_that_was_given_what_is_needed_is_taken(tmp_path: Path) -> N
         *("python.exe", "pythonw.exe", "python311.dll", "DLLs/_ssl.pyd", "Lib/os.py"),
         *(notice, f"{notice}/LICENSE.txt"),
     }
-    with pytest.raises(SystemExit, match=r"not a whole CPython 3\.11"):
+    with pytest.raises(SystemExit, match=r"not a complete CPython 3\.11"):
         interpreter.provide(tmp_path / "x", PLATFORMS["windows"], a_windows_python(tmp_path / "new", "3.12.1"))
     with pytest.raises(SystemExit, match="Say with --python"):
         interpreter.provide(tmp_path / "y", PLATFORMS["macos"], None)

@@ -10,7 +10,7 @@ from sapo_desktop.swarm.addresses.address import Address, is_private
 from sapo_desktop.system.network import home_addresses
 
 _NO_KEY = sentence("Enter the peer's key to block it: 64 hex digits.", in_terminal="sapo-desktop peers")
-_READ_WHEN_JOINING = (*("silo", "listen", "label", "swarm", "admission", "join_requests", "lan", "proxy"),)
+_READ_WHEN_JOINING = ("silo", "listen", "label", "swarm", "admission", "lan", "proxy")
 
 
 def check(settings: Settings) -> None:

@@ -312,7 +312,7 @@ class SwarmSide:
             self._keeping = asyncio.create_task(self._keep_admission(admission))
             await asyncio.Event().wait()  # what is kept has this node join again, which ends this task
         members = members_of(settings.swarm, settings.admission, signer.key, time.time())
-        takes = members is not None and settings.join_requests and await is_founder(self.identity, settings.swarm)
+        takes = members is not None and await is_founder(self.identity, settings.swarm)
         host = await Host.start(
             "examiner",
             log=around.folder.log("external-examiner"),

@@ -74,7 +74,7 @@ def test_garbage_on_its_input_ends_it(garbage: bytes) -> None:
     process = start()
     _, log = process.communicate(garbage, timeout=5)
     assert process.returncode == 1
-    assert b"no frame" in log
+    assert b"invalid frame" in log
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
