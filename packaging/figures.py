@@ -68,12 +68,13 @@ def main() -> None:
         module, *words = given.measure
         measure(given.name or usual_name(module, words), module, words)
     docs = ROOT / "docs"
-    learning, longer, reference = (recorded_learning(f"learning{name}.json") for name in ("", "_hour", "_reference"))
+    kinds = ("", "_hour", "_reference", "_reference_hour")
+    learning, longer, *of_reference = (recorded_learning(f"learning{kind}.json") for kind in kinds)
     plot_learning(learning, docs / "learning.svg")
     plot_growth(recorded(DATA / "growth.jsonl")[1], docs / "growth.svg")
     files = sorted(DATA.glob("*.jsonl"))
     for name, text in {
-        "learning": learning_page(learning, longer, reference),
+        "learning": learning_page(learning, longer, *of_reference),
         "fit": fit_page(*recorded(DATA / "memory.jsonl"), recorded(DATA / "card.jsonl")),
         "figures": page("figures.md", [file for file in files if file.stem not in ON_PAGES_OF_THEIR_OWN]),
         "speed": page("speed.md", [DATA / f"{name}.jsonl" for name in OF_SPEED]),

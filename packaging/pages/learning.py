@@ -34,6 +34,8 @@ HOUR_EXPECTED = [
 KINDS = ("greedy", "drawn, over the base at its best temperature")
 LEVELS = ("easy", "middle", "hard")
 REFERENCE_GOAL = 0.4
+REFERENCE_HOUR_EXPECTED = 0.36, 0.5
+"""Of each seed after an hour, written down before a round of it was played."""
 
 
 def recorded_learning(name: str) -> Learning:
@@ -41,8 +43,9 @@ def recorded_learning(name: str) -> Learning:
     return msgspec.json.decode((DATA / name).read_bytes(), type=Learning)
 
 
-def learning_page(learning: Learning, longer: Learning, reference: Learning) -> str:
-    """The whole page. `longer`: the same for an hour; `reference`: a real language model for some minutes."""
+def learning_page(learning: Learning, longer: Learning, reference: Learning, reference_hour: Learning) -> str:
+    """The whole page. `longer`: the same for an hour; `reference`: a real language model for some minutes, and for an
+    hour."""
     first = learning.curves[0]
     base = first.test["base"]
     drawn = [*first.cooler, first.sampled["base"]]
@@ -77,6 +80,7 @@ def learning_page(learning: Learning, longer: Learning, reference: Learning) -> 
         hour_minutes=mean([curve.seconds / 60 for curve in longer.curves]),
         hour_expected=beside_what_was_expected(learning, longer),
         **of_reference(reference),
+        **of_reference_hour(reference_hour),
     )
 
 
@@ -98,6 +102,37 @@ def of_reference(runs: Learning) -> dict[str, Any]:
         "reference_read": mean([curve.readable[0] for curve in runs.curves]),
         "reference_soon": f"{soon[0]:.0f} to {soon[-1]:.0f}",
     }
+
+
+def of_reference_hour(runs: Learning) -> dict[str, Any]:
+    """The text of its section."""
+    rounds = [len(curve.rewards) for curve in runs.curves]
+    low, high = REFERENCE_HOUR_EXPECTED
+    return {
+        "reference_hour_minutes": runs.minutes,
+        "reference_hour_rounds": f"{min(rounds)} to {max(rounds)}",
+        "reference_hour_last": ", ".join(f"{score:.1%}" for score in greedy(runs)),
+        "reference_hour_gain": in_words(mean_gain([curve.test for curve in runs.curves])),
+        "reference_hour_expected": f"{low:.0%} to {high:.0%}",
+        "reference_hour_held": said(all(low <= score <= high for score in greedy(runs))),
+        "reference_hour_families": ", ".join(most_gained(runs)),
+    }
+
+
+def most_gained(runs: Learning, count: int = 4) -> list[str]:
+    """The tasks with the largest gains, mean over the seeds: `letter_counting 50% to 90%`."""
+    base, last = (solved_by_task(runs, name) for name in ("base", "last"))
+    best = sorted(base, key=lambda task: base[task] - last[task])[:count]
+    return [f"{task.partition('/')[0]} {base[task]:.0%} to {last[task]:.0%}" for task in best]
+
+
+def solved_by_task(runs: Learning, checkpoint: str) -> dict[str, float]:
+    """Mean over the seeds."""
+    found: dict[str, list[float]] = {}
+    for curve in runs.curves:
+        for mark in curve.test[checkpoint].tasks:
+            found.setdefault(mark.task, []).append(mark.solved)
+    return {task: mean(shares) for task, shares in found.items()}
 
 
 def greedy(runs: Learning, checkpoint: str = "last") -> list[float]:
