@@ -494,11 +494,11 @@ async def test_a_peer_that_closes_and_stays_keeps_no_network_from_closing() -> N
     slow._transport.pause_reading()  # type: ignore[attr-defined]
     *_, link = node.network.exchange.links
     node.network._wires[link].put([bytes(limits.MAX_FRAME)] * 4)  # so that there is a second between goodbye and end
-    await stays.read(limits.MAX_FRAME)  # its greeting
     closing = asyncio.create_task(node.network.close())
     await stays.read(limits.MAX_FRAME)
     writes.write(close)
     await asyncio.wait_for(closing, 20)
+    assert not node.network.exchange.links
     for _, writer in peers:
         writer.close()
 
