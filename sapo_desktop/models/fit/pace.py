@@ -40,7 +40,7 @@ UNMEASURED = {
     "bfloat16": PassSeconds(generating=4.6e-12, learning=4.4e-12),
 }
 """Seconds of a product per weight without a measurement: those of the processor of docs/fit.md."""
-BESIDE = 200e-9
+BESIDE = 120e-9
 """Seconds per written or trained token, per layer and unit of width, for attention, norms and everything else that
 is not a matrix product (tests/bench/engines/pace.py)."""
 

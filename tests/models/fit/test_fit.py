@@ -42,7 +42,7 @@ def model(name: str) -> Model:
         (2, 0, "smollm2-135m", "torch", "torch", "cpu"),
         (4, 0, "smollm2-360m", "torch", "torch", "cpu"),
         (8, 0, "qwen2.5-0.5b", "torch", "torch", "cpu"),
-        (16, 0, "qwen2.5-0.5b", "torch", "torch", "cpu"),
+        (16, 0, "qwen3-0.6b", "torch", "torch", "cpu"),
         (16, 8, "qwen3-4b", "torch", "torch", "cuda"),
         (32, 12, "qwen2.5-7b", "torch", "torch", "cuda"),
         (32, 24, "qwen3-8b", "torch", "torch", "cuda"),
@@ -382,7 +382,7 @@ def test_beside_a_generator_of_its_own_the_trainer_gets_less() -> None:
 def test_a_card_that_is_too_small_or_in_use_leaves_the_processor() -> None:
     for vram in (0.5, 1):
         found = chosen(32, vram)
-        assert (found.chosen.model, found.chosen.device, found.chosen.fits) == ("qwen2.5-0.5b", "cpu", True)
+        assert (found.chosen.model, found.chosen.device, found.chosen.fits) == ("qwen3-0.6b", "cpu", True)
         assert found.available.device == "cpu"
     busy = msgspec.structs.replace(MACHINE, gpus=[Gpu("busy", 24 * GIB, GIB // 2)])
     way = way_for(model("qwen2.5-0.5b"), busy, SETTINGS, llama_cpp=True)
