@@ -165,7 +165,7 @@ def scene(name: str):  # type: ignore[no-untyped-def]
             try:
                 locate("small", Path("/home/you/models"))
             except ModelError as error:
-                view.take(Lost(reason=error.text, mend="model"))
+                view.take(Lost(reason=error.text, remedy="model"))
         case "battery":
             view = a_view(silo_curve())
             view.take(StateChanged(state="paused", reason="", why=OnBattery()))

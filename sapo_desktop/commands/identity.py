@@ -25,7 +25,7 @@ _PLACES = {
 
 
 async def show(context: Context, args: Namespace) -> None:
-    _told(context, await context.ask(GetIdentity(create=True)))
+    _show(context, await context.ask(GetIdentity(create=True)))
 
 
 async def new(context: Context, args: Namespace) -> None:
@@ -37,7 +37,7 @@ async def rotate(context: Context, args: Namespace) -> None:
 
 
 async def _change(context: Context, action: Literal["new", "rotate"]) -> None:
-    _told(context, await ask_with_passphrase(context, ChangeIdentity(action=action)))
+    _show(context, await ask_with_passphrase(context, ChangeIdentity(action=action)))
 
 
 async def protect(context: Context, args: Namespace) -> None:
@@ -48,13 +48,13 @@ async def protect(context: Context, args: Namespace) -> None:
             context.out.warn("The keyring is locked, so a new identity is created.")
         request = ChangeIdentity(action="protect", passphrase=typed_passphrase(context, twice=True))
         found = await call(node, request)
-    _told(context, found)
+    _show(context, found)
 
 
 async def unlock(context: Context, args: Namespace) -> None:
     async with context.any_node() as node:
         found = await _opened(context, node)
-    _told(context, found)
+    _show(context, found)
 
 
 async def export_(context: Context, args: Namespace) -> None:
@@ -96,10 +96,10 @@ async def import_(context: Context, args: Namespace) -> None:
             f"{args.file} could not be read: {error.strerror or error}. Check its name and permissions."
         ) from error
     request = ChangeIdentity(action="import", sealed=sealed, passphrase=typed_passphrase(context))
-    _told(context, await context.ask(request))
+    _show(context, await context.ask(request))
 
 
-def _told(context: Context, found: IdentityIs) -> None:
+def _show(context: Context, found: IdentityIs) -> None:
     context.out.emit("identity", key=found.key or None, kept=found.kept or None)
     if not found.kept:
         context.out.say(

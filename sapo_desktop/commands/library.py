@@ -110,7 +110,7 @@ async def _install(
             else:
                 ended = await _followed(node, model, request, show)
                 installed, path, notes = ended.installed, ended.path, ended.notes
-    _told(context, installed, path, notes)
+    _show_installed(context, installed, path, notes)
 
 
 async def _followed(
@@ -137,7 +137,7 @@ async def _followed(
     raise NotRunning(f"The node stopped. {_KEPT}")
 
 
-def _told(context: Context, model: Installed, path: str, notes: Sequence[Text]) -> None:
+def _show_installed(context: Context, model: Installed, path: str, notes: Sequence[Text]) -> None:
     context.out.emit("model", **_fields(model), path=path, notes=[str(note) for note in notes])
     context.out.say(f"{model.name} is installed ({size(model.bytes)}) in {path}")
     for note in notes:
@@ -255,10 +255,10 @@ class _Lines:
     def __init__(self, out: Output) -> None:
         self._out = out
         self._stage: Stage | None = None
-        self._told = float("-inf")
+        self._shown_at = float("-inf")
 
     def __call__(self, transfer: Transfer) -> None:
         now = time.monotonic()
-        if transfer.stage != self._stage or now - self._told >= _SECONDS_BETWEEN:
-            self._stage, self._told = transfer.stage, now
+        if transfer.stage != self._stage or now - self._shown_at >= _SECONDS_BETWEEN:
+            self._stage, self._shown_at = transfer.stage, now
             self._out.warn(transfer_line(transfer))

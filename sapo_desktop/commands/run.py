@@ -44,7 +44,7 @@ async def run(context: Context, args: Namespace) -> None:
             await watch.until_the_end(overrides, args.rounds)
         finally:
             await watch.node.close()
-            if watch.told_to_end:
+            if watch.asked_to_end:
                 await watch.node.until_gone()
     finally:
         drawing.cancel()

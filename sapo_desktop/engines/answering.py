@@ -101,7 +101,7 @@ class GenerationMonitor:
     total: int = 0
     finished: int = 0
     tokens: int = 0
-    _told: float = field(default_factory=time.monotonic)
+    _reported_at: float = field(default_factory=time.monotonic)
     _ended: tuple[int, list[int]] | None = None
 
     def check(self) -> None:
@@ -109,8 +109,8 @@ class GenerationMonitor:
         if self.should_stop():
             raise HostCancelled(sentence("Answering was cancelled."))
         now = time.monotonic()
-        if now - self._told >= PROGRESS_SECONDS:
-            self._told = now
+        if now - self._reported_at >= PROGRESS_SECONDS:
+            self._reported_at = now
             ended = None
             if self._ended is not None and self.text is not None:
                 place, tokens = self._ended

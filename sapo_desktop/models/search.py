@@ -80,7 +80,7 @@ def _taken(found: object) -> HubModel | None:
         return None
     if model is None:
         return None
-    licences = [told[1] for tag in hit.tags or () if (told := _LICENCE.fullmatch(tag))]
+    licences = [found[1] for tag in hit.tags or () if (found := _LICENCE.fullmatch(tag))]
     return msgspec.structs.replace(
         model, downloads=hit.downloads or 0, licence=next(iter(licences), ""), gated=bool(hit.gated)
     )

@@ -46,7 +46,7 @@ _COUNTED_OF_ONE = 4
 """Groups of one identity that count as stock: a flood must not make a pool look full."""
 _CATALOGUE_SECONDS = 10.0
 """How long a peer is only asked for its catalogue; without an answer, it is assumed to know all tasks."""
-_HELD_TOLD = 256
+_MOST_HELD = 256
 """Number of the latest groups that a WANT reports as held. In a swarm of two that saves a fifth of the traffic.
 Reporting more saves nothing there, and with more peers the filter costs more than repeated groups
 (tests/bench/swarm/bandwidth.py)."""
@@ -151,7 +151,7 @@ class Exchange:
             self._after_standstill(now)
         link.traffic.bytes_in += len(frame)
         link.heard = now.monotonic
-        return self._told(link, link.session.receive(frame, now.monotonic), now)
+        return self._rest(link, link.session.receive(frame, now.monotonic), now)
 
     def _after_standstill(self, now: Now) -> None:
         """After a pause, what was sent meanwhile arrives at once, which is nobody's fault. Other relays' messages
@@ -164,11 +164,11 @@ class Exchange:
 
     def flooded(self, link: Link, now: Now) -> list[events.Event]:
         """The peer sent more PINGs, PONGs or fragments than needed; its connection is already cut off."""
-        return self._told(link, link.session.flooded(), now)
+        return self._rest(link, link.session.flooded(), now)
 
     def charge(self, link: Link, reason: Reason, now: Now, detail: str = "") -> list[events.Event]:
         """Count a fault of the link that was found in its content; returns the same as `receive`."""
-        return self._told(link, link.session.fault(reason, now.monotonic, detail), now)
+        return self._rest(link, link.session.fault(reason, now.monotonic, detail), now)
 
     def count(self, link: Link, reason: Reason) -> None:
         """Count a refusal of something from the link, without blame."""
@@ -237,8 +237,8 @@ class Exchange:
 
     # -- events of sessions ----------------------------------------------------------------------------------
 
-    def _told(self, link: Link, told: list[events.Event], now: Now) -> list[events.Event]:
-        return [event for event in told if not self._handled(link, event, now)]
+    def _rest(self, link: Link, reported: list[events.Event], now: Now) -> list[events.Event]:
+        return [event for event in reported if not self._handled(link, event, now)]
 
     def _handled(self, link: Link, event: events.Event, now: Now) -> bool:
         match event:
@@ -247,7 +247,7 @@ class Exchange:
             case events.Opened(hello) if now.monotonic < (until := self._barred.get(hello.key, 0.0)):
                 link.goodbye = link.session.close("still shut out", retry_after=int(until - now.monotonic) + 1)
             case events.Opened(hello):
-                link.key, link.told, link.opened = hello.key, hello, now.monotonic
+                link.key, link.hello, link.opened = hello.key, hello, now.monotonic
                 same_key.opened(link, self.links, now.monotonic)
                 self._follow_rotation(link, hello, now)
                 dialled = link.dialled is not None
@@ -255,9 +255,9 @@ class Exchange:
                 self.giving.begin(link, oldest_slot=self.clock.slot(now.unix) + limits.OLDEST_SLOT)
                 self._compare_catalogues(link, hello, now)
                 return False
-            case m.Catalogue(tasks=tasks) if link.told is not None:
-                if self._catalogues.learn(link.told.catalogue, tasks):
-                    self._compare_catalogues(link, link.told, now)
+            case m.Catalogue(tasks=tasks) if link.hello is not None:
+                if self._catalogues.learn(link.hello.catalogue, tasks):
+                    self._compare_catalogues(link, link.hello, now)
                 else:
                     self._refuse(link, Refused(Reason.MALFORMED, "not the catalogue that HELLO named"), now)
             case events.Published(envelopes):
@@ -365,7 +365,7 @@ class Exchange:
             relay, tag = self._own_key, link.part
         else:
             relay, tag = (group.relay, group.tag) if group.relay else (link.key, link.part)
-        path = Path(link.source, relay, tag, link.lan, link.told.examiner if link.told else b"")
+        path = Path(link.source, relay, tag, link.lan, link.hello.examiner if link.hello else b"")
         if self._draws:
             self.pool.add(opened, path, now.monotonic)
         if published:
@@ -408,7 +408,7 @@ class Exchange:
             return
         tasks = self._rng.sample(both, min(len(both), limits.MAX_WANTED_TASKS))
         ticket = self._rng.randbytes(16)
-        held = held_filter.build(list(islice(reversed(self._digests), _HELD_TOLD)), ticket)
+        held = held_filter.build(list(islice(reversed(self._digests), _MOST_HELD)), ticket)
         link.asked = True
         link.session.want(
             m.Want(ticket=ticket, n=min(missing, limits.MAX_BATCH), tasks=tasks, held=held), now.monotonic

@@ -65,7 +65,7 @@ class Link:
     """The name that others get for it, which changes daily."""
     key: bytes = b""
     """The peer's key, once it was proven."""
-    told: m.Hello | None = None
+    hello: m.Hello | None = None
     """The peer's HELLO, once its key was proven."""
     unsent: list[Opened[GroupBody]] = field(default_factory=list)
     """Own groups that this link was not offered yet, oldest first."""
@@ -86,7 +86,7 @@ class Link:
     """When the last own group of the peer was accepted, monotonic seconds."""
     quota: Quota | None = None
     """Shared with the other links that prove this key."""
-    twins_told: int = 1
+    twins_sent: int = 1
     """The number of links under its key that the peer was last sent."""
     twins_heard: int = 0
     """The number of links under our key that the peer last reported."""

@@ -50,8 +50,8 @@ def fingerprint(entries: Sequence[Mapping[str, Any] | None]) -> bytes:
             fields.append(b"none")
             continue
         truth = entry["answer"]
-        told = _canonical(entry["metadata"]) if truth is None else str(truth).encode("utf-8", "surrogatepass")
-        fields += [entry["question"].encode("utf-8", "surrogatepass"), told]
+        content = _canonical(entry["metadata"]) if truth is None else str(truth).encode("utf-8", "surrogatepass")
+        fields += [entry["question"].encode("utf-8", "surrogatepass"), content]
     return digest(*fields)
 
 

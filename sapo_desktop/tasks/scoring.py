@@ -119,12 +119,12 @@ def _names_its_number(entry: Entry) -> bool:
 def _dates_exist(entry: Entry) -> bool:
     """Questions print one year for both dates. If only the weekday of January 1 is given, dates after February
     depend on whether it is a leap year."""
-    told = entry["metadata"]
-    if told["task"] == "weekday_of_date_from_first_date":
-        return date.fromisoformat(told["target_date"]) < date(told["year"], 3, 1)
-    if "end_date" not in told:
+    metadata = entry["metadata"]
+    if metadata["task"] == "weekday_of_date_from_first_date":
+        return date.fromisoformat(metadata["target_date"]) < date(metadata["year"], 3, 1)
+    if "end_date" not in metadata:
         return True
-    return date.fromisoformat(told["start_date"]).year == date.fromisoformat(told["end_date"]).year
+    return date.fromisoformat(metadata["start_date"]).year == date.fromisoformat(metadata["end_date"]).year
 
 
 def _rounds_to_one_value(entry: Entry) -> bool:
@@ -136,8 +136,8 @@ def _rounds_to_one_value(entry: Entry) -> bool:
 
 
 def _in_lowest_terms(entry: Entry) -> bool:
-    told = entry["metadata"]
-    return gcd(told["simplified_numerator"], told["simplified_denominator"]) == 1
+    metadata = entry["metadata"]
+    return gcd(metadata["simplified_numerator"], metadata["simplified_denominator"]) == 1
 
 
 def _letter_in_one_case(entry: Entry) -> bool:
@@ -148,8 +148,8 @@ def _letter_in_one_case(entry: Entry) -> bool:
 
 def _asks_for_its_unknown(entry: Entry) -> bool:
     """`(5 - 5) * x` is 0 for every x."""
-    told = entry["metadata"]
-    return told["variable"] in told["equation"]
+    metadata = entry["metadata"]
+    return metadata["variable"] in metadata["equation"]
 
 
 def _is_convex(entry: Entry) -> bool:

@@ -78,8 +78,8 @@ class Dashboard(View):
     @property
     def base(self) -> float | None:
         """The untrained model's validation score."""
-        told = self.status.base_validation if self.status else None
-        return self.held_out_base if self.held_out_base is not None else told
+        reported = self.status.base_validation if self.status else None
+        return self.held_out_base if self.held_out_base is not None else reported
 
     @property
     def scores(self) -> list[float]:
@@ -89,8 +89,8 @@ class Dashboard(View):
     @property
     def held_out_now(self) -> float | None:
         """The newest validation score, the untrained model's if there is no other."""
-        told = self.status.validation if self.status else None
-        return self.scores[-1] if self.scores else told
+        reported = self.status.validation if self.status else None
+        return self.scores[-1] if self.scores else reported
 
     @property
     def rounds_per_hour(self) -> float | None:

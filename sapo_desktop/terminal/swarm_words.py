@@ -49,8 +49,8 @@ def _trouble_lines(swarm: SwarmInfo) -> list[str]:
     lines += [f"Note      {notice}" for notice in (*swarm.warnings, *swarm.notices)]
     for kind in ("invalid", "unverifiable", "ignored"):
         if reasons := swarm.refused.get(kind):
-            told = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in sorted(reasons.items()))
-            lines.append(f"{kind.capitalize():<13} {told}")
+            counts = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in sorted(reasons.items()))
+            lines.append(f"{kind.capitalize():<13} {counts}")
     return lines
 
 

@@ -53,7 +53,7 @@ def answer_line(answer: Answered) -> str:
     return f"{'✓' if answer.solved else '✗'} {task_title(answer.task)}: {question} → {completion}"
 
 
-_TOLD_STATES = ("finishing", "paused", "failed")
+_SHOWN_STATES = ("finishing", "paused", "failed")
 """States that get a plain line, as does a slow start; rounds and the summary cover the others."""
 
 
@@ -134,7 +134,7 @@ class PlainView(View):
         why = event.why
         starts_long = isinstance(why, Starting) and bool(why.busy)
         busy = isinstance(why, Working | Finishing) and bool(why.busy)
-        is_news = event.state in _TOLD_STATES or starts_long or (busy and not self._busy)
+        is_news = event.state in _SHOWN_STATES or starts_long or (busy and not self._busy)
         self._busy = busy
         if is_news and event.reason != self._reason:
             self._reason = event.reason

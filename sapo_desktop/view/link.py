@@ -33,7 +33,7 @@ class Attached(Record, frozen=True, kw_only=True):
     curve: Curve
 
 
-Mend = Literal["", "model", "pack", "settings", "file"]
+Remedy = Literal["", "model", "pack", "settings", "file"]
 """`pack`: the engine pack is not installed yet. `file`: the settings file is unreadable; until a person fixes it,
 only a reset of all settings is possible."""
 
@@ -42,7 +42,7 @@ class Lost(Record, frozen=True, kw_only=True):
     """There is no worker, and why; another is started soon."""
 
     reason: Text
-    mend: Mend = ""
+    remedy: Remedy = ""
     """What must change before one can start, if the start failed for that. Then automatic starts are tried once a
     minute. Settings can be changed meanwhile, unless their file is unreadable."""
 

@@ -20,7 +20,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.core.why import Finishing, HeldBack, Starting, Why, Working
 from sapo_desktop.view.curves import RECENT_ROUNDS, Curves, last_known
-from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LastKnown, LinkChange, Lost, Mend
+from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LastKnown, LinkChange, Lost, Remedy
 from sapo_desktop.view.plain import many_lines, plain
 from sapo_desktop.worker.control.messages.events import (
     Answered,
@@ -152,9 +152,9 @@ class View:
             case SettingsChanged(now=settings):
                 return self.take_settings(settings) | {"state"}
             case SwarmChanged():
-                told = plain(arrival)
-                self.swarm_state, self.swarm_reason = told.state, told.reason
-                self.peers, self.parted, self.asking = told.peers, told.parted, told.asking
+                changed = plain(arrival)
+                self.swarm_state, self.swarm_reason = changed.state, changed.reason
+                self.peers, self.parted, self.asking = changed.peers, changed.parted, changed.asking
                 return frozenset({"swarm", "state"})
             case ModelProgressed():
                 self.transfer, self.model_news = arrival, None
@@ -279,14 +279,14 @@ class View:
         return isinstance(self.link, Attached)
 
     @property
-    def mend(self) -> Mend:
+    def remedy(self) -> Remedy:
         """What prevents the node's start, if a person can change that now."""
-        return self.link.mend if isinstance(self.link, Lost) else ""
+        return self.link.remedy if isinstance(self.link, Lost) else ""
 
     @property
     def settable(self) -> bool:
         """Whether settings can be changed now."""
-        return self.attached or self.mend in ("model", "pack", "settings")
+        return self.attached or self.remedy in ("model", "pack", "settings")
 
     @property
     def wanted(self) -> Settings:
@@ -301,8 +301,8 @@ class View:
     @property
     def surely_silo(self) -> bool:
         """Whether a running or starting worker has reported that it is in silo."""
-        told = self.attached or (isinstance(self.link, Connecting) and self.link.why.silo is not None)
-        return told and self.silo
+        known = self.attached or (isinstance(self.link, Connecting) and self.link.why.silo is not None)
+        return known and self.silo
 
     @property
     def starts(self) -> bool:

@@ -235,8 +235,8 @@ class Guest:
         """Bytes at the last check."""
         self.meter = Meter(self._take, lasting.took, lasting.joules)
         self._others = Others(self.meter.cpu)
-        self._awake, self._told_asleep = Awake(), False
-        self._told: dict[str, str] = {}
+        self._awake, self._warned_asleep = Awake(), False
+        self._reported: dict[str, str] = {}
         """The last reports about lasting conditions."""
         self._counted: tuple[float, float] | None = None
         """When the disk was checked, and the limit at that time."""
@@ -309,8 +309,8 @@ class Guest:
         return self._watch.look(settings)
 
     def _keep_awake(self, wanted: bool) -> None:
-        if not self._awake.follow(wanted) and not self._told_asleep:
-            self._told_asleep = True
+        if not self._awake.follow(wanted) and not self._warned_asleep:
+            self._warned_asleep = True
             text = sentence(
                 "The app cannot keep this computer awake, so it may go to sleep, unless its power settings "
                 "prevent that."
@@ -398,14 +398,14 @@ class Guest:
             )
             self._tell_once("tidy", error.text, "warning", text)
             return False
-        self._told.pop("tidy", None)
+        self._reported.pop("tidy", None)
         return True
 
     def _tell_once(self, about: str, reason: Text, level: Level, text: Text) -> None:
         """Report `text` if `reason`, which is empty if all is well, differs from the previous check."""
-        if reason and str(reason) != self._told.get(about):
+        if reason and str(reason) != self._reported.get(about):
             self._node.show.notice(level, text)
-        self._told[about] = str(reason)
+        self._reported[about] = str(reason)
 
     def _take(self) -> Taken:
         member = self._side.network

@@ -403,10 +403,10 @@ class Node:
             grace_of_caller.set(PATIENCE)
         return await self._rounds.play()
 
-    def wait_for(self, reason: Text | None, *, told: bool = False) -> None:
+    def wait_for(self, reason: Text | None, *, known: bool = False) -> None:
         """Compute nothing while the disk, or the memory, has no room for it. `told`: a person knows already."""
         self.orders.hold(None if reason is None else NotKept(text=reason))
-        if reason is not None and not told:
+        if reason is not None and not known:
             self.show.notice(
                 "error",
                 sentence("{reason} What was learned is not lost, and the node continues automatically.", reason=reason),

@@ -89,7 +89,7 @@ class Recovery:
         memory = isinstance(error, TooBig)
         waits_for = "memory" if memory else str(error)  # the amount of free memory differs each time
         again = waits_for == self._waits_for
-        self._node.wait_for(error.text, told=again)
+        self._node.wait_for(error.text, known=again)
         self._failures, self._waits_for = 0, waits_for
         self._seconds = min(2 * self._seconds, _LONGEST_LOOK_AGAIN) if again and memory else LOOK_AGAIN_SECONDS
         try:

@@ -704,7 +704,7 @@ def test_history_in_the_first_round_says_that_it_runs(
 def test_an_evaluation_says_at_once_what_it_does_and_then_how_long(
     run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(context_module, "TOLD_AFTER", -1.0)
+    monkeypatch.setattr(context_module, "ESTIMATE_AFTER", -1.0)
     real = door.node.call
 
     async def call(request: Request) -> Message:

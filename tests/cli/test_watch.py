@@ -22,7 +22,7 @@ async def test_the_second_ctrl_c_says_that_it_is_ending() -> None:
         assert watch._asking is not None
         await watch._asking
     assert said[-1] == "Stopping now, without the unfinished round."
-    assert watch.dashboard.reason == "Ending" and watch.told_to_end
+    assert watch.dashboard.reason == "Ending" and watch.asked_to_end
 
 
 async def test_a_node_that_is_paused_stays_so() -> None:

@@ -207,8 +207,8 @@ def test_free_memory_of_graphics_cards_is_the_drivers(monkeypatch: pytest.Monkey
     )
     monkeypatch.setitem(sys.modules, "pynvml", driver)
     used = [SimpleNamespace(pid=7, usedGpuMemory=5), SimpleNamespace(pid=8, usedGpuMemory=3)]
-    untold = SimpleNamespace(pid=7, usedGpuMemory=None)  # as on some Windows
-    driver.nvmlDeviceGetComputeRunningProcesses = lambda handle: used if handle else [untold]
+    unreported = SimpleNamespace(pid=7, usedGpuMemory=None)  # as on some Windows
+    driver.nvmlDeviceGetComputeRunningProcesses = lambda handle: used if handle else [unreported]
     assert hardware.card_memory_of([7]) == 5 and hardware.card_memory_of([]) == 0
     driver.nvmlDeviceGetMemoryInfo = lambda handle: SimpleNamespace(total=100, free=10, used=90 - handle)
     assert hardware.taken_by_others([7]) == 84, "of card 0 nobody knows what is ours"

@@ -422,9 +422,9 @@ async def test_before_a_sleep_what_no_checkpoint_has_is_written_and_nothing_is_c
         reached = it.node.counters.round
         assert it.keeper.store.numbers()[-1] == reached >= 2 and it.engine.running
         await asyncio.sleep(0)
-        in_hand = it.node._round
+        running = it.node._round
         await it.node.keep_now()
-        assert it.node._round is in_hand, "nothing was to be written"
+        assert it.node._round is running, "nothing was to be written"
         it.engine.hold.set()
         it.engine.hold = None
         await it.until(RoundFinished, count=reached + 1)

@@ -28,9 +28,9 @@ from sapo_desktop.worker.control.messages.replies import RelayStatus, Status
 from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Quit
 
 _LAST_WORD_SECONDS = 1.0
-TOLD_AFTER = 3.0
+ESTIMATE_AFTER = 3.0
 """Seconds of answering after which the total time can be estimated."""
-TOLD_FROM = 4
+ESTIMATE_FROM = 4
 """And the share of answers (one in so many): the first come late, since many run at once, and those to the longest
 questions before others."""
 
@@ -183,7 +183,7 @@ async def _meter(node: Node, out: Output) -> None:
                 continue
             began = began or (time.monotonic(), event.done)
             seconds, answered = time.monotonic() - began[0], event.done - began[1]
-            known = seconds > TOLD_AFTER and answered and event.total <= TOLD_FROM * event.done
+            known = seconds > ESTIMATE_AFTER and answered and event.total <= ESTIMATE_FROM * event.done
             left = seconds / answered * (event.total - event.done) if known else None
             line = f"{event.done:,}/{amount(event.total, 'answer')}"
             out.passing(line if left is None else f"{line}, about {duration(left)} left")

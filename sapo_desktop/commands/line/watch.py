@@ -39,7 +39,7 @@ class Watch:
     failure: str = ""
     goes_on: bool = False
     """Whether the node was left working."""
-    told_to_end: bool = False
+    asked_to_end: bool = False
     """Whether the node is ending on request."""
     _begun: bool = False
     _interrupts: int = 0
@@ -201,7 +201,7 @@ class Watch:
         # programs says so.
         with contextlib.suppress(NotRunning, ControlError, UsageError):
             await self.node.call(Quit(finish_round=finish_round))
-            self.told_to_end = True
+            self.asked_to_end = True
 
 
 def _refuse_other_settings(found: SettingsAre, overrides: Mapping[str, str]) -> None:

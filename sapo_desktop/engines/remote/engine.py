@@ -230,12 +230,12 @@ class RemoteGenerator:
     ) -> list[list[Understood]]:
         """The answers to all requests, in order; reports progress after each."""
         turn = asyncio.Semaphore(self.dialect.at_once)
-        told = _Told(progress, total)
+        tally = _Tally(progress, total)
 
         async def one(row: int, ask: Ask) -> list[Understood]:
             async with turn:
                 understood = await self._once(server, self.dialect, ask)
-            told.add(understood, row)
+            tally.add(understood, row)
             return understood
 
         async with self._server() as server:
@@ -290,7 +290,7 @@ def _no_adapters(url: str) -> Text:
 
 
 @dataclass
-class _Told:
+class _Tally:
     """The progress of a generation, by request."""
 
     progress: p.Progress

@@ -103,12 +103,12 @@ class Translator:
         return text
 
 
-def _logprobs(told: Sequence[float | None] | None, sampling: Sampling) -> list[float]:
+def _logprobs(reported: Sequence[float | None] | None, sampling: Sampling) -> list[float]:
     """Log-probabilities of all tokens or none; servers differ in how a temperature affects them."""
-    if told is None or sampling.temperature != 1 or sampling.greedy:
+    if reported is None or sampling.temperature != 1 or sampling.greedy:
         return []
-    known = [min(value, 0.0) for value in told if value is not None and _possible(value)]
-    return known if len(known) == len(told) else []
+    known = [min(value, 0.0) for value in reported if value is not None and _possible(value)]
+    return known if len(known) == len(reported) else []
 
 
 def _possible(value: float) -> bool:

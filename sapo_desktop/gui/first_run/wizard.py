@@ -137,7 +137,7 @@ class Wizard(QDialog):
         if isinstance(self._view.link, Connecting):
             return tr("The node is starting")
         if not self._view.attached:
-            return tr("The node cannot start") if self._view.mend else tr("The node is not running")
+            return tr("The node cannot start") if self._view.remedy else tr("The node is not running")
         return tr("Start, then join others") if self._choices.others else tr("Start learning")
 
     def _go_back(self) -> None:

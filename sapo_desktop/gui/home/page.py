@@ -66,7 +66,7 @@ class HomePage(Page):
         self._hero = Hero(view, actions)
         self._counts = Counts(view)
         self._banner = Banner(tone="danger")
-        self._banner.button.clicked.connect(self._mend)
+        self._banner.button.clicked.connect(self._fix)
         self._newer = UpdateBanner(view, bridge)
         self._next = NextModelCard(view, bridge)
         self._chart = ChartCard(view, bridge)
@@ -134,7 +134,7 @@ class HomePage(Page):
 
     def _warn(self) -> None:
         said, action = "", ""
-        if self.view.mend:
+        if self.view.remedy:
             said, action = {
                 "file": (
                     tr("Fix the settings file, or continue with the defaults."),
@@ -143,17 +143,17 @@ class HomePage(Page):
                 "model": (tr("It can start with another model."), tr("Choose another model")),
                 "pack": (tr("It can start with the engine pack."), tr("Get the engine pack")),
                 "settings": (tr("It can start with another setting."), tr("Open the settings")),
-            }[self.view.mend]
+            }[self.view.remedy]
         elif self.view.face == "attention":
             said, action = tr("The log shows what happened."), tr("Open the log")
         self._banner.say(said, "danger")
         self._banner.button.set_text(action)
         self._banner.button.setVisible(bool(action))
 
-    def _mend(self) -> None:
+    def _fix(self) -> None:
         """The banner's action."""
-        if self.view.mend != "file":
-            self.wanted.emit({"": "log", "pack": "model"}.get(self.view.mend, self.view.mend))
+        if self.view.remedy != "file":
+            self.wanted.emit({"": "log", "pack": "model"}.get(self.view.remedy, self.view.remedy))
         elif confirm(
             self,
             tr("Continue with the defaults?"),
@@ -217,7 +217,7 @@ class Hero(Card):
         set_tooltip(self._button, hint)
         self._button.set_icon(_ICONS.get(action, "play"))
         # If something must be fixed first, the button is in the banner below.
-        self._button.set_calm(action == "pause" or bool(view.mend))
+        self._button.set_calm(action == "pause" or bool(view.remedy))
         self._button.setEnabled(action != "wait")
         self._pauses.setVisible(action == "pause")
         for one in (self._finish, self._quit):

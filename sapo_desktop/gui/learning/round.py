@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.records import Phase
-from sapo_desktop.gui.learning.round_phases import PARTS, Spent, Tally, in_hand, mean_of, of_report, tally
+from sapo_desktop.gui.learning.round_phases import PARTS, Spent, Tally, mean_of, of_report, spent_so_far, tally
 from sapo_desktop.gui.widgets.bars import StackedBar, Stretch, Swatch
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, column, holding, row
 from sapo_desktop.gui.widgets.notes import Empty, Filled
@@ -45,7 +45,7 @@ class RoundCard(Card):
     def refresh(self) -> None:
         """Draw the current state."""
         mean = mean_of(self._view.reports)
-        running = in_hand(self._view)
+        running = spent_so_far(self._view)
         self._stack.fill(mean is not None or running is not None)
         if mean is None and running is None:
             return

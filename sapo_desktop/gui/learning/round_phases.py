@@ -34,7 +34,7 @@ class Spent:
         return [(phase, self.seconds[phase]) for phase in PHASES if self.seconds.get(phase, 0.0) > 0]
 
 
-def in_hand(view: View) -> Spent | None:
+def spent_so_far(view: View) -> Spent | None:
     """The current round; None if there is none."""
     if not view.at_work or view.phase == "waiting":
         return None

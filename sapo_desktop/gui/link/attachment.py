@@ -38,7 +38,7 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Starting
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.curves import COLUMNS
-from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LastKnown, Lost, Mend
+from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LastKnown, Lost, Remedy
 from sapo_desktop.worker.control.messages.base import ReplyType, Request
 from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import GetNotices, Notice
@@ -67,7 +67,7 @@ _LAST_SECONDS = 2.0
 _CHANGES = (SetSettings, ResetSettings, SetSilo)
 _SAY_WHY = (GetNotices,)
 """Answered after the worker ended, too."""
-_MENDED_BY: tuple[tuple[Mend, tuple[type[SapoError], ...]], ...] = (
+_REMEDIES: tuple[tuple[Remedy, tuple[type[SapoError], ...]], ...] = (
     ("model", (ModelError, OutOfMemory)),
     ("pack", (NoEnginePack,)),
     ("settings", (SettingsError, UsageError, TaskError, RemoteError)),
@@ -103,7 +103,7 @@ class Attachment:
         self._again = asyncio.Event()
         self._met = False
         """Whether the current or last worker ever had a node."""
-        self._mend: Mend = ""
+        self._remedy: Remedy = ""
         """What must change before a worker can start, according to the last try."""
         self._resting = asyncio.Event()
         """Set while no start is tried, or a node is there."""
@@ -180,20 +180,20 @@ class Attachment:
 
     async def _attach_again_and_again(self) -> NoReturn:
         pause = FIRST_PAUSE
-        told: Lost | None = None
+        reported: Lost | None = None
         if not self._is_again:
             await self._deliver_last_known()
         while True:
             self._again.clear()
-            if not self._mend:
-                told = None
+            if not self._remedy:
+                reported = None
                 self._deliver(Connecting(again=self._is_again))
             began = time.monotonic()
             self._resting.clear()
             failure = await self._attend()
-            mend = self._mended_by(failure)
-            kept = await self._settings_kept() if mend else None
-            self._mend = "file" if mend and kept is None else mend
+            remedy = self._remedy_for(failure)
+            kept = await self._settings_kept() if remedy else None
+            self._remedy = "file" if remedy and kept is None else remedy
             self._resting.set()
             if failure is None:
                 self._deliver(Ended())
@@ -203,26 +203,26 @@ class Attachment:
                 if time.monotonic() - began > STEADY_SECONDS:
                     pause = FIRST_PAUSE
                 log.warning("The node is not there: %s", failure)
-                lost = Lost(reason=failure.text, mend=self._mend)
-                if lost != told:  # a quiet try with the same failure is no news
+                lost = Lost(reason=failure.text, remedy=self._remedy)
+                if lost != reported:  # a quiet try with the same failure is no news
                     said = sentence("The node stopped: {reason}", reason=failure.text)
                     kept_notices = KeptNotices(DataFolder.at(self._folder).notices)
                     await asyncio.to_thread(kept_notices.add, Notice(level="error", text=said, time=time.time()))
                     self._deliver(lost)
                     if kept is not None:
                         self._deliver(SettingsChanged(now=kept))
-                told = lost
-                called = await self._wait(LONGEST_PAUSE if self._mend else pause)
+                reported = lost
+                called = await self._wait(LONGEST_PAUSE if self._remedy else pause)
                 pause = FIRST_PAUSE if called else min(2 * pause, LONGEST_PAUSE)
                 if called:
-                    self._mend = ""  # the caller sees how it starts
+                    self._remedy = ""  # the caller sees how it starts
             self._is_again = True
 
-    def _mended_by(self, failure: SapoError | None) -> Mend:
+    def _remedy_for(self, failure: SapoError | None) -> Remedy:
         """What a person must change before the node can start; empty if it had started."""
         if failure is None or self._met:
             return ""
-        return next((mend for mend, kinds in _MENDED_BY if isinstance(failure, kinds)), "")
+        return next((remedy for remedy, kinds in _REMEDIES if isinstance(failure, kinds)), "")
 
     async def _attend(self) -> SapoError | None:
         """Attach and receive until the worker ends; returns why it failed, None if it was asked to quit."""
@@ -268,13 +268,13 @@ class Attachment:
                 # A second one is from another node, which replaced the first in the same worker.
                 settings, curve = await self._greet(worker) if attached else await greeting
                 attached = self._met = True
-                self._mend = ""
+                self._remedy = ""
                 self._resting.set()  # a change that was requested meanwhile goes to the node
                 self._again.clear()
                 # The curve may be ahead of the snapshot: repeated events replace existing data.
                 self._deliver(Attached(status=event.status, settings=settings, curve=curve))
             elif isinstance(event, StateChanged) and not attached:
-                if isinstance(why := event.why, Starting) and not self._mend:  # the next state comes with the snapshot
+                if isinstance(why := event.why, Starting) and not self._remedy:  # the snapshot has the next
                     self._deliver(Connecting(again=self._is_again, why=why))
             else:
                 self._deliver(event)
@@ -297,10 +297,10 @@ class Attachment:
             log.warning("The history is not shown before the start: %s", error)
 
     async def _call(self, request: Request[ReplyType]) -> ReplyType:
-        if self._mend and not isinstance(request, Quit):
+        if self._remedy and not isinstance(request, Quit):
             if isinstance(request, _CHANGES):
                 await self._resting.wait()  # a running start has read what was stored before
-            if self._mend:
+            if self._remedy:
                 return await self._answer_without(request)
         if self._worker is None:
             if type(request) in _SAY_WHY:
@@ -325,7 +325,7 @@ class Attachment:
         if isinstance(request, _CHANGES):
             if (kept := await self._settings_kept()) is not None:
                 self._deliver(SettingsChanged(now=kept))
-            if unstarted.may_mend(request):
+            if unstarted.may_help(request):
                 self._again.set()
         return reply
 

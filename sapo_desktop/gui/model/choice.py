@@ -94,7 +94,7 @@ class ModelsCard(Card):
         self.details.loaded = catalogue is not None or not self._view.settable
         self.details.disk_free = catalogue.disk_free if catalogue is not None else 0
         # If a node cannot start, none is in use: the one in the settings may be gone.
-        at_work, later = ("", "") if self._view.mend else (self._view.settings.model, self._view.wanted.model)
+        at_work, later = ("", "") if self._view.remedy else (self._view.settings.model, self._view.wanted.model)
         badges = catalogue.models if catalogue is not None else []
         found: FoundAre | None = self.found.reply
         others = found.models if found is not None else []
@@ -279,7 +279,7 @@ class ModelDetails(Card):
         """Show this model. `working`: a download is running, of which there can be one."""
         way = self.recommended()
         view = self._view
-        node = (view.silo, view.attached, view.at_work, view.mend)
+        node = (view.silo, view.attached, view.at_work, view.remedy)
         now = (shown, working, node, way, self.disk_free, self.loaded)
         if now == self._shown:
             return

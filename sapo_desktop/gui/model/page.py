@@ -107,11 +107,11 @@ class ModelPage(Page):
 
     def _show_away(self) -> None:
         """Why there is no node; if none can start, what can be done here."""
-        mend = self.view.mend
-        self._away.say("" if self.view.attached else state_sentence(self.view), "danger" if mend else "plain")
-        self._away.button.setVisible(mend in ("model", "pack"))
+        remedy = self.view.remedy
+        self._away.say("" if self.view.attached else state_sentence(self.view), "danger" if remedy else "plain")
+        self._away.button.setVisible(remedy in ("model", "pack"))
         for card in (self._at_work, self._checkpoints):
-            card.setVisible(not mend)
+            card.setVisible(not remedy)
 
     def _ask_all(self) -> None:
         if self.view.attached:

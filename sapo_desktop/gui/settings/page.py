@@ -106,7 +106,7 @@ class SettingsPage(Page):
         settable = self.view.settable
         if "link" in changed:  # sent when the page opens, and when a node appears
             self._ask_what_cannot_be()
-        if self.view.mend:
+        if self.view.remedy:
             self._banner.say(state_sentence(self.view), "danger")
         else:
             not_now = (

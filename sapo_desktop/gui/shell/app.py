@@ -71,12 +71,12 @@ def polite_ends(call: Callable[[], object]) -> Iterator[None]:
     ours.setblocking(False)
     theirs.setblocking(False)
 
-    def told() -> None:
+    def received() -> None:
         ours.recv(64)
         call()
 
     notifier = QSocketNotifier(ours.fileno(), QSocketNotifier.Type.Read)
-    notifier.activated.connect(told)
+    notifier.activated.connect(received)
     before = signal.set_wakeup_fd(theirs.fileno())
     numbers = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it stays ignored

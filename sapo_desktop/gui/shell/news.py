@@ -24,7 +24,7 @@ class News:
 
     def __init__(self, view: View, tell: Callable[[str, str], None], seen: Callable[[], bool]) -> None:
         self._view, self._tell, self._seen = view, tell, seen
-        self._told_at: float | None = None
+        self._shown_at: float | None = None
         self._state, self._held, self._lost = view.state, False, False
         self._best: float | None = None
         self._asking = view.asking
@@ -83,7 +83,7 @@ class News:
         if self._seen():
             return
         if not wrong:
-            if self._told_at is not None and now - self._told_at < APART:
+            if self._shown_at is not None and now - self._shown_at < APART:
                 return
-            self._told_at = now
+            self._shown_at = now
         self._tell(title, text)

@@ -63,8 +63,8 @@ def seen(address: str, swarm: SwarmInfo | None, now: float) -> AddressSeen:
         return AddressSeen(tr("no link"), ("warning", "danger"), in_words(plain(parting)))
     if (since := swarm.silent.get(wanted)) is not None:
         when = numbers.clock(since) if now - since < DAY_AND_CLOCK_FROM else numbers.day_and_clock(since)
-        told = tr("{address} has not answered since {time}. This node keeps trying.")
-        why = told.format(address=one_line(address.partition("#")[0], 100), time=when)
+        line = tr("{address} has not answered since {time}. This node keeps trying.")
+        why = line.format(address=one_line(address.partition("#")[0], 100), time=when)
         return AddressSeen(tr("no answer since {time}").format(time=when), ("warning", "warning"), why)
     return AddressSeen(tr("not answered yet"))
 

@@ -20,7 +20,7 @@ def state_sentence(view: View) -> str:
             if why.step or why.busy:
                 return reason_sentence(why, view.clock())
             return tr("Starting the node again") if again else tr("Starting the node")
-        case Lost(reason=reason, mend="model" | "pack" | "settings" | "file"):
+        case Lost(reason=reason, remedy="model" | "pack" | "settings" | "file"):
             return tr("The node cannot start: {reason}").format(reason=_ended(reason))
         case Lost(reason=reason):
             return tr("The node stopped: {reason} It restarts automatically.").format(reason=_ended(reason))
@@ -32,7 +32,7 @@ def state_sentence(view: View) -> str:
 
 def short_state(view: View) -> str:
     """The same for little space: why a node stopped is shown elsewhere."""
-    if view.mend:
+    if view.remedy:
         return tr("The node cannot start")
     if view.attached and isinstance(view.why, NotKept):
         return tr("Waiting for free space")

@@ -199,11 +199,11 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
         own_head=found.own_head,
         tokenizer=_text(values, "tokenizer.ggml.model"),
         template=_text(values, _TEMPLATE),
-        only_answers=_only_answers(path, architecture, values, told=shape is not None and context > 0),
+        only_answers=_only_answers(path, architecture, values, has_shape=shape is not None and context > 0),
     )
 
 
-def _only_answers(path: Path, architecture: str, values: _Values, *, told: bool) -> Text:
+def _only_answers(path: Path, architecture: str, values: _Values, *, has_shape: bool) -> Text:
     """`told`: whether the file states the model's shape."""
     start = f"{architecture}."
     numbers = {
@@ -213,7 +213,7 @@ def _only_answers(path: Path, architecture: str, values: _Values, *, told: bool)
     }
     tokenizer, rule = (_text(values, f"tokenizer.ggml.{key}") for key in ("model", "pre"))
     why = only_answers(path.name, architecture, numbers, tokenizer, rule)
-    if why or told:
+    if why or has_shape:
         return why
     return sentence(
         "{name} does not describe the shape of its model, so it can answer but not learn. Get "

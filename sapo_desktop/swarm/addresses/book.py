@@ -290,8 +290,8 @@ class AddressBook:
             if not unproven:
                 raise Refused(Reason.POOL_FULL, "its bucket holds nodes that were reached")
             # By what we know ourselves, because signers choose the times in records, and also keys and hosts.
-            told = Counter(one.teller for one in unproven)
-            first = next(one for one in unproven if told[one.teller] == max(told.values()))
+            by_teller = Counter(one.teller for one in unproven)
+            first = next(one for one in unproven if by_teller[one.teller] == max(by_teller.values()))
             del self._known[str(first.address)]
 
     def _bucket(self, host: str) -> int:

@@ -31,7 +31,7 @@ MOST_ADDRESSES = 4
 """Maximum addresses used per service."""
 _ASK_MILLISECONDS = 3000.0
 
-Told = Callable[[Address], None]
+OnAddress = Callable[[Address], None]
 
 
 class Lan:
@@ -43,7 +43,7 @@ class Lan:
         found, lost: called with the addresses of others as they appear and disappear.
     """
 
-    def __init__(self, at: Sequence[str], port: int | None, found: Told, lost: Told) -> None:
+    def __init__(self, at: Sequence[str], port: int | None, found: OnAddress, lost: OnAddress) -> None:
         self._at = list(at)
         self._port = port
         self._found = found

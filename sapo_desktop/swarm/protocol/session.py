@@ -138,22 +138,22 @@ class Session:
 
     def fault(self, reason: Reason, now: float, detail: str = "") -> list[Event]:
         """Charge the link with a fault, found here or in the content of its envelopes."""
-        told: list[Event] = [events.RefusedMessage(reason, detail)]
+        reported: list[Event] = [events.RefusedMessage(reason, detail)]
         if not self.is_open:
-            return [*told, self.close(f"handshake: {reason}")]
+            return [*reported, self.close(f"handshake: {reason}")]
         # A newer peer's messages cost nothing at a moderate rate; a flood of them is a fault like any other.
         if reason is Reason.UNKNOWN_MESSAGE and not self._others.take(1, now):
             return self.fault(Reason.TOO_OFTEN, now, detail)
         if kind_of(reason) != "invalid":
-            return told
+            return reported
         if not self._faults.take(1, now):
-            told.append(self.close(f"too many faults, the last: {reason}", _AFTER_FAULTS))
-        return told
+            reported.append(self.close(f"too many faults, the last: {reason}", _AFTER_FAULTS))
+        return reported
 
     def flooded(self) -> list[Event]:
         """The peer sent control frames faster than needed; the connection is gone, so there is no goodbye."""
-        told = events.RefusedMessage(Reason.TOO_OFTEN, "frames without a message")
-        return [told, self._end("too many frames without a message", _AFTER_FAULTS, by_peer=False)]
+        reported = events.RefusedMessage(Reason.TOO_OFTEN, "frames without a message")
+        return [reported, self._end("too many frames without a message", _AFTER_FAULTS, by_peer=False)]
 
     def stood_still(self, since: float, now: float) -> None:
         """We handled nothing since then: what the peer could send meanwhile may arrive at once, and it was not
@@ -338,8 +338,8 @@ class Session:
             return [asking.asked]
         except Parting as parting:
             fault = parting.refused
-            told = [events.RefusedMessage(fault.reason, fault.detail)] if fault else []
-            return [*told, self.close(str(parting))]
+            reported = [events.RefusedMessage(fault.reason, fault.detail)] if fault else []
+            return [*reported, self.close(str(parting))]
         self._admitted_until = self._handshake.admitted_until - self._unix_lead
         for answer in answers:
             self._say(answer)

@@ -42,8 +42,8 @@ async def ask_to_join(me: Me, address: Address, label: str, *, proxy: str, named
                 for frame in session.take():
                     await connection.send(frame)
                 received = await connection.recv()
-                told = session.receive(received, time.monotonic()) if isinstance(received, bytes) else []
-                for event in told:
+                events = session.receive(received, time.monotonic()) if isinstance(received, bytes) else []
+                for event in events:
                     if isinstance(event, Closed):
                         return event
     except ProxyFault as fault:

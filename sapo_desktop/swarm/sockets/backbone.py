@@ -208,8 +208,8 @@ class Backbone:
             except _AWAY as error:
                 refused = isinstance(error, AuthorizationError) or "authorization" in str(error).lower()
                 self.state = "refused" if refused else "isolated"
-                told = "refuses the credentials" if refused else f"could not be reached: {type(error).__name__}"
-                log.warning("A server of the backbone %s", told)
+                reason = "refuses the credentials" if refused else f"could not be reached: {type(error).__name__}"
+                log.warning("A server of the backbone %s", reason)
                 await _closed(client)
             except BaseException:
                 await _closed(client)

@@ -471,10 +471,10 @@ class Network:
                 # This thread's processor time, not wall time: a busy computer is not the peer's fault.
                 began = time.thread_time()
                 if isinstance(frame, str):
-                    told = self.exchange.charge(link, Reason.NOT_A_MESSAGE, now(), "text")
+                    events = self.exchange.charge(link, Reason.NOT_A_MESSAGE, now(), "text")
                 else:
-                    told = self.exchange.receive(link, frame, now())
-                self._tell(link, told)
+                    events = self.exchange.receive(link, frame, now())
+                self._tell(link, events)
                 self._gate.spent(time.thread_time() - began)
                 # From now on it does not count among the unproven, which have few places.
                 if session.is_open and dialled is None:
@@ -519,8 +519,8 @@ class Network:
             link.goodbye = link.session.close(reason)
             self._flush(link)
 
-    def _tell(self, link: Link, told: list[Event]) -> None:
-        for event in told:
+    def _tell(self, link: Link, events: list[Event]) -> None:
+        for event in events:
             if isinstance(event, Opened):
                 log.info("A link opened.")
                 if self.load is not None and self.load.is_paced:

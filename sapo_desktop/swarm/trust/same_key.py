@@ -35,8 +35,8 @@ def tell(links: Iterable[Link], now: float) -> None:
     for twins in _by_key(links).values():
         count = _alive(twins)
         for link in twins:
-            if link.twins_told != count and link.session.tell_links(count, now):
-                link.twins_told = count
+            if link.twins_sent != count and link.session.tell_links(count, now):
+                link.twins_sent = count
 
 
 def doubled(links: Iterable[Link]) -> int:

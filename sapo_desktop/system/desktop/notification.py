@@ -22,7 +22,7 @@ def show(title: str, text: str, actions: Mapping[str, str]) -> str:
         words = [word for action in actions.items() for word in action]
         body: tuple[Any, ...] = ("SAPO Desktop", 0, "", title, text, words, {}, -1)
         (number,) = line.call(f"{_NAME}.Notify", "susssasa{sv}i", body)
-        for name, told in signals:
-            if told and told[0] == number and name in ("ActionInvoked", "NotificationClosed"):
-                return str(told[1]) if name == "ActionInvoked" else ""
+        for name, arguments in signals:
+            if arguments and arguments[0] == number and name in ("ActionInvoked", "NotificationClosed"):
+                return str(arguments[1]) if name == "ActionInvoked" else ""
     return ""

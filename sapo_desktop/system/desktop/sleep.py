@@ -24,10 +24,10 @@ def follow(before: Callable[[], None]) -> None:
     with bus.speaking("SYSTEM", _NAME, _PATH, descriptors=True) as line:
         signals = line.signals(_MANAGER)
         held = _hold(line)
-        for name, told in signals:
+        for name, arguments in signals:
             if name != "PrepareForSleep":
                 continue
-            (begins,) = told
+            (begins,) = arguments
             if begins:
                 try:
                     before()

@@ -372,19 +372,19 @@ async def appraise(folder: Path, request: FitRequest) -> FitReply:
         SapoError: the settings or the catalogue cannot be used.
     """
     words = ["--data", str(folder)]
-    out = await _told_by("sapo_desktop.worker.control.handlers.appraisal", words, msgspec.json.encode(request))
+    out = await _output_of("sapo_desktop.worker.control.handlers.appraisal", words, msgspec.json.encode(request))
     reply: FitReply = msgspec.json.decode(out, type=FitReply)
     return reply
 
 
 async def doubts(folder: Path, keys: Collection[str]) -> list[Text]:
     """Remarks on these settings for a node that is not running (worker/control/keepable.py). Raises as `appraise`."""
-    out = await _told_by("sapo_desktop.worker.control.keepable", ["--data", str(folder), *keys], b"")
+    out = await _output_of("sapo_desktop.worker.control.keepable", ["--data", str(folder), *keys], b"")
     said: list[Text] = msgspec.json.decode(out, type=list[Text])
     return said
 
 
-async def _told_by(module: str, words: Sequence[str], asked: bytes) -> bytes:
+async def _output_of(module: str, words: Sequence[str], asked: bytes) -> bytes:
     """The output of a short process of ours. Raises SapoError."""
     process = await asyncio.create_subprocess_exec(
         *processes.python_command(module),

@@ -32,7 +32,7 @@ _DATA = "as data: "
 _NAMED_ERROR = re.compile(r"^([A-Z]\w+): (.+)\Z", re.MULTILINE | re.DOTALL)
 
 
-class _Told(Record, frozen=True, kw_only=True):
+class _Reported(Record, frozen=True, kw_only=True):
     kind: str
     text: Text
 
@@ -40,8 +40,8 @@ class _Told(Record, frozen=True, kw_only=True):
 def last_words(error: SapoError) -> str:
     """Both lines."""
     kind = type(error).__name__
-    told = msgspec.json.encode(_Told(kind=kind, text=error.text)).decode()
-    return f"{_DATA}{told}\n{kind}: {error}"
+    data = msgspec.json.encode(_Reported(kind=kind, text=error.text)).decode()
+    return f"{_DATA}{data}\n{kind}: {error}"
 
 
 def named_error(said: str) -> SapoError | None:
@@ -49,10 +49,10 @@ def named_error(said: str) -> SapoError | None:
     for line in reversed(said.splitlines()):
         if line.startswith(_DATA):
             try:
-                told = msgspec.json.decode(line.removeprefix(_DATA), type=_Told)
+                data = msgspec.json.decode(line.removeprefix(_DATA), type=_Reported)
             except msgspec.DecodeError:
                 break  # cut off
-            return error_class(told.kind)(told.text)
+            return error_class(data.kind)(data.text)
     named = _NAMED_ERROR.search(said)
     if named is not None and (named[1] == SapoError.__name__ or error_class(named[1]) is not SapoError):
         return error_class(named[1])(named[2].strip())

@@ -110,7 +110,7 @@ def curve(folder: DataFolder, after: int, limit: int) -> Curve:
         return rows.read_curve_and_scores(db, after, limit)
 
 
-def may_mend(request: Change) -> bool:
+def may_help(request: Change) -> bool:
     """Whether a node that failed to start may succeed after that change."""
     match request:
         case SetSilo():

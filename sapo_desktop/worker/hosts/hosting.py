@@ -105,7 +105,7 @@ class Host:
         self._memory_kills = 0
         """The same for the memory of the whole computer."""
         self._haste: asyncio.TimerHandle | None = None
-        self._untold: SapoError | None = None
+        self._unreported: SapoError | None = None
         """How it ended, if it did so by itself while no call was waiting."""
 
     @classmethod
@@ -254,7 +254,7 @@ class Host:
         return self.options.kind.name
 
     async def _launch(self) -> None:
-        self._suspended, self._untold, self._launched = False, None, None
+        self._suspended, self._unreported, self._launched = False, None, None
         self._count_kills()
         with open_log(self.options.log) as log:
             self._log_start = log.tell()
@@ -319,7 +319,7 @@ class Host:
             await process.wait()
         # The listener reads the rest of the pipe, then fails the pending call; only then may another start.
         await asyncio.wait({listener})
-        self._untold = None
+        self._unreported = None
 
     def _ended(self) -> HostDied:
         return HostDied("The {host} was stopped.", host=self._name)
@@ -328,8 +328,8 @@ class Host:
         """Why there is no process; how it ended is reported once."""
         if self._listener is not None:
             await asyncio.wait({self._listener})  # it may just have started to look
-        untold, self._untold = self._untold, None
-        return untold or HostDied(sentence("The {host} is not running. Try again in a moment.", host=self._name))
+        unreported, self._unreported = self._unreported, None
+        return unreported or HostDied(sentence("The {host} is not running. Try again in a moment.", host=self._name))
 
     def _switch(self, suspended: bool) -> None:
         if self._suspended == suspended or self.pid is None:
@@ -366,12 +366,12 @@ class Host:
         if process.returncode is None:
             processes.kill_tree(process.pid)
             await process.wait()
-        self._untold = self._death(process, fault)
+        self._unreported = self._death(process, fault)
         for call in (self._call, self._aside):
             if call is not None:
-                call.fail(self._untold)
+                call.fail(self._unreported)
         if self._call is not None or self._aside is not None:
-            self._untold = None
+            self._unreported = None
 
     def _take(self, frame: FromHost) -> None:
         # Answers have the request's number, since an urgent one may be answered before the call it interrupted.

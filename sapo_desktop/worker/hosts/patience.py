@@ -63,7 +63,7 @@ class Patience:
         self.by_effort = loading or computes
         self._spent = 0.0
         self._first: Sight | None = None
-        self._told = False
+        self._reported = False
 
     @property
     def left(self) -> float:
@@ -93,12 +93,12 @@ class Patience:
     def busy(self, now: Sight) -> Sentence | None:
         """The message that the computer is busy, once, if loading takes long for that reason."""
         first = self._first
-        if first is None or self._told or not self.loading or now.at - first.at < _SAID_AFTER:
+        if first is None or self._reported or not self.loading or now.at - first.at < _SAID_AFTER:
             return None
         share = others_share(first.processors, now.processors, now.node_cpu - first.node_cpu)
         if share is None:
             return None
-        self._told = True
+        self._reported = True
         return sentence(
             "The computer is busy: other programs use {share}% of its processors, so starting takes longer.",
             share=round(100 * share),

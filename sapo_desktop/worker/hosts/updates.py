@@ -193,7 +193,7 @@ class Updates:
         publish: Callable[[Event], None],
     ) -> None:
         self._looker, self._settings, self._allowed, self._publish = looker, settings, allowed, publish
-        self._told: Standing | None = None
+        self._reported: Standing | None = None
         self._looking = asyncio.Lock()
 
     async def run(self) -> None:
@@ -214,8 +214,8 @@ class Updates:
 
     def follow(self) -> None:
         """Settings in OF_UPDATES changed: the permission may be different."""
-        if (found := self.standing()) != self._told:
-            self._told = found
+        if (found := self.standing()) != self._reported:
+            self._reported = found
             self._publish(UpdatesAre(standing=found))
 
     async def answer(self, request: GetUpdates) -> UpdatesAre:
@@ -239,9 +239,9 @@ class Updates:
 
     def _tell(self, found: Standing) -> None:
         """Report what is new; an unsafe version is also a notice."""
-        told, self._told = self._told, found
+        before, self._reported = self._reported, found
         self._publish(UpdatesAre(standing=found))
-        if told is None or (told.state, told.version) != (found.state, found.version):
+        if before is None or (before.state, before.version) != (found.state, found.version):
             log.info("%s", found.text)
             if found.state in ("urgent", "refused"):
                 self._publish(Notice(level="warning", text=found.text, time=time.time()))

@@ -60,12 +60,12 @@ async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
             through=network.proxy_words(address),
         )
     # The latency shows that it answered over the link: a peer that only proves its key has not accepted ours.
-    if link.told is None or link.goodbye is None or link.goodbye.by_peer or link.session.latency is None:
+    if link.hello is None or link.goodbye is None or link.goodbye.by_peer or link.session.latency is None:
         raise UsageError(takes_no_link(address, link.goodbye or Closed("", 0, False)))
     milliseconds = 1000 * (time.monotonic() - began)
     network.dial_now(address)
     key = link.key.hex()
-    return PeerAnswered(key=key, program=link.told.program, milliseconds=milliseconds, address=str(address))
+    return PeerAnswered(key=key, program=link.hello.program, milliseconds=milliseconds, address=str(address))
 
 
 async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, folder: Path) -> Address:
@@ -93,12 +93,12 @@ def check_port(where: str) -> None:
 
 def cannot_listen(where: str, error: OSError) -> UsageError:
     """The error for a HOST:PORT that is in use or not of this computer."""
-    told = sentence(
+    message = sentence(
         "Cannot listen at {address}: {error}. Choose another address.",
         address=where,
         error=error.strerror or str(error),
     )
-    return UsageError(told)
+    return UsageError(message)
 
 
 async def look_on_lan(

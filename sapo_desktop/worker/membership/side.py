@@ -122,7 +122,7 @@ class SwarmSide:
         self._around = around
         self._progress = progress
         self._publish = publish
-        self._told: SwarmChanged | None = None
+        self._reported: SwarmChanged | None = None
         self._failed_by_bug: Text = ""
         self._notify = notify
         self._entered = entered
@@ -423,8 +423,8 @@ class SwarmSide:
             parted=info.parted,
             asking=len(info.asking),
         )
-        if told != self._told:
-            self._told = told
+        if told != self._reported:
+            self._reported = told
             self._publish(told)
 
 

@@ -125,7 +125,7 @@ def link_info(link: Link, now: float, share: float = 0.0, waiting: int = 0) -> L
     return LinkInfo(
         key=link.key.hex(),
         dialled=str(link.dialled) if link.dialled else "",
-        program=link.told.program if link.told else "",
+        program=link.hello.program if link.hello else "",
         seconds=max(0.0, now - link.opened),
         groups_in=link.traffic.groups_in,
         groups_out=link.traffic.groups_out,
@@ -259,8 +259,8 @@ def _reason(linked: Linked, member: Member | None, links: int, parted: Text) -> 
         return sentence("{parted} Training continues alone.", parted=parted)
     if links == 0:
         return nobody(linked.links.named, lan=linked.network.lan_is_open)
-    told = sentence("Linked to 1 peer.") if links == 1 else sentence("Linked to {count} peers.", count=links)
-    return told if member.sharing else joined([told, DRAWS_ONLY])
+    counted = sentence("Linked to 1 peer.") if links == 1 else sentence("Linked to {count} peers.", count=links)
+    return counted if member.sharing else joined([counted, DRAWS_ONLY])
 
 
 def nobody(named: Collection[Address], *, lan: bool) -> Text:

@@ -44,7 +44,7 @@ class LocalService:
     def follow(self, settings: Settings) -> None:
         """Apply these settings."""
         self._wanted, self._port = settings.serve, settings.serve_port
-        task = asyncio.create_task(self._settle(told=True))
+        task = asyncio.create_task(self._settle(notify=True))
         self._following.add(task)
         task.add_done_callback(self._following.discard)
 
@@ -104,7 +104,7 @@ class LocalService:
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    async def _settle(self, *, told: bool = False) -> None:
+    async def _settle(self, *, notify: bool = False) -> None:
         """Apply the current wishes. `told`: no client waits, so people are informed of a failure."""
         async with self._one:
             self._error = None
@@ -119,7 +119,7 @@ class LocalService:
                 await self._begin(port)
             except SapoError as error:
                 self._error = error
-                if told:
+                if notify:
                     self._publish(Notice(level="warning", text=error.text, time=time.time()))
 
     async def _begin(self, port: int) -> None:

@@ -142,7 +142,7 @@ class Lasting:
         self.joules = totals.joules
         self._book = book
         self._later = later
-        self._told = OrderedDict(book.claims())
+        self._claims = OrderedDict(book.claims())
         """Each peer's last report, oldest first."""
         self._helped = book.helped()
         self._clock = clock
@@ -169,16 +169,16 @@ class Lasting:
 
     def claimed(self, peer: str, used: int) -> None:
         """A peer (hex key) says that it used so many groups of ours since its start."""
-        before = self._told.get(peer, used)
+        before = self._claims.get(peer, used)
         gained = min(used - before if used >= before else used, MOST_AT_ONCE)
         self.used += gained
         self._gained += gained
-        self._told[peer] = used
-        self._told.move_to_end(peer)  # unchanged ones too: a peer that is connected must not be dropped
+        self._claims[peer] = used
+        self._claims.move_to_end(peer)  # unchanged ones too: a peer that is connected must not be dropped
         if used > 0:
             self._helped.add(peer)
-        if len(self._told) > MOST_PEERS:
-            self._helped.discard(self._told.popitem(last=False)[0])
+        if len(self._claims) > MOST_PEERS:
+            self._helped.discard(self._claims.popitem(last=False)[0])
         self._unkept.pop(peer, None)
         self._unkept[peer] = used
         if self._clock() - self._kept_at >= KEEP_SECONDS:

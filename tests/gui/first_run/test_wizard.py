@@ -113,7 +113,7 @@ def test_whom_to_join_is_asked_after_the_first_run_and_until_then_it_is_silo(
 @pytest.mark.parametrize(
     ("link", "reason", "last"),
     [
-        (Lost(reason="There is no model.", mend="model"), "There is no model", "The node cannot start"),
+        (Lost(reason="There is no model.", remedy="model"), "There is no model", "The node cannot start"),
         (Lost(reason="It was killed."), "It was killed", "The node is not running"),
         (Ended(), "The node is switched off", "The node is not running"),
     ],

@@ -65,9 +65,9 @@ def test_where_the_settings_file_cannot_be_read_the_defaults_are_offered(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page, bridge = home(qtbot)
-    bridge.tell(Lost(reason="There is no setting 'colour' in settings.toml.", mend="settings"))
+    bridge.tell(Lost(reason="There is no setting 'colour' in settings.toml.", remedy="settings"))
     assert page._banner.button.isVisible() and bridge.view.settable
-    bridge.tell(Lost(reason="There is no setting 'colour' in settings.toml.", mend="file"))
+    bridge.tell(Lost(reason="There is no setting 'colour' in settings.toml.", remedy="file"))
     assert "The node cannot start: There is no setting 'colour' in settings.toml." in texts(page)
     assert page._banner.button.text() == "Use the defaults" and not bridge.view.settable
     for agreed in (False, True):

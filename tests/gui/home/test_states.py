@@ -12,7 +12,7 @@ from sapo_desktop.gui.widgets.buttons import IconButton
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.layout import Figure
 from sapo_desktop.gui.widgets.text import Elided, Reading
-from sapo_desktop.view.link import Connecting, Lost, Mend
+from sapo_desktop.view.link import Connecting, Lost, Remedy
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.events import (
     Answered,
@@ -176,16 +176,16 @@ def test_a_lost_worker_is_said_and_can_be_started_from_the_button(qtbot: QtBot) 
 
 
 @pytest.mark.parametrize(
-    ("mend", "button", "where"),
+    ("remedy", "button", "where"),
     [
         ("model", "Choose another model", "model"),
         ("pack", "Get the engine pack", "model"),
         ("settings", "Open the settings", "settings"),
     ],
 )
-def test_what_keeps_the_node_from_starting_is_a_click_away(qtbot: QtBot, mend: Mend, button: str, where: str) -> None:
+def test_the_remedy_of_a_failed_start_is_a_click_away(qtbot: QtBot, remedy: Remedy, button: str, where: str) -> None:
     window, bridge = a_window(qtbot, a_view(silo_curve()))
-    bridge.tell(Lost(reason="There is no model 'gone'", mend=mend))
+    bridge.tell(Lost(reason="There is no model 'gone'", remedy=remedy))
     page = home(window)
     assert page._hero._sentence.text() == "The node cannot start: There is no model 'gone'."
     assert page._banner.button.isVisible() and page._banner.button.text() == button

@@ -4,7 +4,7 @@ import pytest
 
 from sapo_desktop.core.why import Paused, Training
 from sapo_desktop.gui.learning import round_phases
-from sapo_desktop.gui.learning.round_phases import in_hand, mean_of, of_report, tally
+from sapo_desktop.gui.learning.round_phases import mean_of, of_report, spent_so_far, tally
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.events import PhaseChanged, StateChanged
 from tests.builders import round_report
@@ -30,7 +30,7 @@ def test_the_round_in_hand_grows_with_the_clock(at_work: tuple[View, Clock]) -> 
     clock.now += 0.5
     view.take(PhaseChanged(round=7, phase="generate"))
     clock.now += 2
-    now = in_hand(view)
+    now = spent_so_far(view)
     assert now is not None and now.number == 7
     assert now.seconds == {"questions": 0.5, "generate": 2.0}
     assert now.in_order() == [("questions", 0.5), ("generate", 2.0)]
@@ -41,12 +41,12 @@ def test_a_pause_is_not_counted(at_work: tuple[View, Clock]) -> None:
     view.take(PhaseChanged(round=7, phase="generate"))
     clock.now += 1
     view.take(StateChanged(state="paused", reason="", why=Paused()))
-    assert in_hand(view) is None
+    assert spent_so_far(view) is None
     clock.now += 3600
     view.take(StateChanged(state="working", reason="", why=Training(round=7)))
     clock.now += 2
     view.take(PhaseChanged(round=7, phase="mark"))
-    now = in_hand(view)
+    now = spent_so_far(view)
     assert now is not None and now.seconds["generate"] == 3.0
 
 
@@ -54,9 +54,9 @@ def test_the_next_round_begins_anew(at_work: tuple[View, Clock]) -> None:
     view, clock = at_work
     clock.now += 5
     view.take(PhaseChanged(round=8, phase="questions"))
-    now = in_hand(view)
+    now = spent_so_far(view)
     assert now is not None and (now.number, now.total) == (8, 0.0)
-    assert in_hand(a_view(state="idle")) is None and in_hand(View()) is None, "without work there is none"
+    assert spent_so_far(a_view(state="idle")) is None and spent_so_far(View()) is None, "without work there is none"
 
 
 def test_what_a_report_does_not_name_was_setting_questions() -> None:

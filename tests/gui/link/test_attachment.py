@@ -25,7 +25,7 @@ from sapo_desktop.core.why import Ready, Starting
 from sapo_desktop.gui.link import attachment
 from sapo_desktop.gui.link.attachment import Attachment
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LastKnown, Lost, Mend
+from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LastKnown, Lost, Remedy
 from sapo_desktop.worker.control import client
 from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
@@ -204,7 +204,7 @@ def test_why_a_worker_died_is_kept_and_can_be_read_while_there_is_none(stage: St
     assert isinstance(stage.next(), Lost)
     while not isinstance(lost := stage.next(), Lost):
         pass
-    assert lost.mend == "model"
+    assert lost.remedy == "model"
     found = stage.link.call(GetNotices()).result(20)
     assert isinstance(found, Notices)
     said = [(item.level, str(item.text)) for item in found.items]
@@ -323,20 +323,20 @@ def unstartable(tmp_path: Path) -> Iterator[Stage]:
 
 
 @pytest.mark.parametrize(
-    ("error", "mend"),
+    ("error", "remedy"),
     [
         (RemoteError("https://gpu.example cannot be reached."), "settings"),
         (NoEnginePack("What learns is not installed here yet."), "pack"),
     ],
 )
-def test_what_has_to_be_mended_is_known_by_why_it_failed(tmp_path: Path, error: SapoError, mend: Mend) -> None:
+def test_the_remedy_follows_from_the_reason_of_the_failure(tmp_path: Path, error: SapoError, remedy: Remedy) -> None:
     with Stage(tmp_path, error).playing() as stage:
-        assert stage.next() == Lost(reason=error.text, mend=mend)
+        assert stage.next() == Lost(reason=error.text, remedy=remedy)
 
 
 def test_what_keeps_it_from_starting_is_changed_without_it(unstartable: Stage) -> None:
     link = unstartable.link
-    assert unstartable.next() == Lost(reason="There is no model.", mend="model")
+    assert unstartable.next() == Lost(reason="There is no model.", remedy="model")
     told = unstartable.next()
     assert isinstance(told, SettingsChanged) and told.now.changed == []
     with pytest.raises(NotRunning):
@@ -350,7 +350,7 @@ def test_what_keeps_it_from_starting_is_changed_without_it(unstartable: Stage) -
     link.call(SetSettings(values={"model": "starter", "generator": "llama.cpp"})).result(20)
     assert isinstance(unstartable.next(), SettingsChanged)
     assert unstartable.next() == Connecting(again=True)
-    assert unstartable.next() == Lost(reason="No such engine.", mend="settings")
+    assert unstartable.next() == Lost(reason="No such engine.", remedy="settings")
     assert isinstance(unstartable.next(), SettingsChanged)
 
     link.call(ResetSettings(keys=["generator"])).result(20)
@@ -389,7 +389,7 @@ def test_a_settings_file_that_cannot_be_read_is_no_matter_of_settings(tmp_path: 
     file = DataFolder.open(tmp_path).settings
     file.write_text("colour = 3\n")
     with Stage(tmp_path, SettingsError("There is no setting 'colour'.")).playing() as stage:
-        assert stage.next() == Lost(reason="There is no setting 'colour'.", mend="file")
+        assert stage.next() == Lost(reason="There is no setting 'colour'.", remedy="file")
         with pytest.raises(SettingsError, match="colour"):
             stage.link.call(SetSettings(values={"theme": "dark"})).result(20)
         assert stage.arrived.empty()

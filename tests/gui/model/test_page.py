@@ -550,7 +550,7 @@ def test_a_model_that_is_gone_is_mended_by_another_one_or_by_the_programs_choice
     staged_model.stage(bridge)
     page = shown(qtbot, ModelPage(view, bridge, Actions(view, bridge)))
     gone = SettingsAre(settings=Settings(model="/gone", generator="llama.cpp"), changed=["model"], overridden=[])
-    bridge.tell(Lost(reason="There is no model '/gone'.", mend="model"), SettingsChanged(now=gone))
+    bridge.tell(Lost(reason="There is no model '/gone'.", remedy="model"), SettingsChanged(now=gone))
     assert "The node cannot start: There is no model '/gone'." in all_texts(page)
     assert not bridge.asked_for(GetModelInfo) and not page._at_work.isVisible() and not page._checkpoints.isVisible()
     assert "In use" not in {row[1] for row in cells(page._models.table)}
@@ -563,7 +563,7 @@ def test_a_model_that_is_gone_is_mended_by_another_one_or_by_the_programs_choice
     assert values["model"] == "smollm2-135m", "the largest that is here and fits"
     assert values["generator"] == "auto" and values["device"] == "auto"
 
-    bridge.tell(Lost(reason="That is no address.", mend="settings"))
+    bridge.tell(Lost(reason="That is no address.", remedy="settings"))
     assert page._away.isVisible() and not page._away.button.isVisible(), "another model mends nothing"
 
     bridge.tell(scenes.a_view().link)

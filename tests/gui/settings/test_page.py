@@ -292,7 +292,7 @@ def test_without_a_node_nothing_can_be_changed_and_it_is_said(page: SettingsPage
 
 
 def test_a_setting_that_keeps_the_node_from_starting_can_be_changed(page: SettingsPage, bridge: StageBridge) -> None:
-    bridge.tell(Lost(reason="llama.cpp is not built here.", mend="settings"))
+    bridge.tell(Lost(reason="llama.cpp is not built here.", remedy="settings"))
     assert "The node cannot start: llama.cpp is not built here." in texts(page)
     assert row(page, "theme").control.field.isEnabled()
 

@@ -84,8 +84,8 @@ def test_a_rotation_that_says_nothing_about_its_key_is_counted_and_left_alone() 
     mesh, alice, bob = Mesh(), Peer(1), Peer(2)
     mesh.join(alice, bob)
     (link,) = bob.exchange.links
-    assert link.told is not None
-    told = msgspec.structs.replace(link.told, rotation=bytes(104))
+    assert link.hello is not None
+    told = msgspec.structs.replace(link.hello, rotation=bytes(104))
     bob.exchange._follow_rotation(link, told, mesh.now)
     assert link.session.is_open
     assert sum(count for _, count in bob.exchange.refusals) == 1

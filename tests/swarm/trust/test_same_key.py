@@ -53,7 +53,7 @@ def test_a_connection_whose_peer_is_gone_is_no_second_place() -> None:
     mesh.now = Now(1.0, mesh.now.unix + 1)
     mesh.join(node, relay)
     mesh.wait(180)
-    assert elsewhere(node) == 0 and served_by(dead).twins_told == 1
+    assert elsewhere(node) == 0 and served_by(dead).twins_sent == 1
 
 
 def test_two_nodes_that_dialled_each_other_share_a_quota_without_alarm() -> None:
@@ -108,9 +108,9 @@ def test_links_that_come_and_go_make_nobody_talk() -> None:
         mesh.wait(1, step=1)
         wire.ends[0][1].session._say(m.Ping())
         mesh.settle()
-        before = served_by(wire).twins_told
+        before = served_by(wire).twins_sent
         mesh.wait(9, step=9)
-        said += served_by(wire).twins_told != before
+        said += served_by(wire).twins_sent != before
         hang_up(thief)
         mesh.wires.remove(thief)
     assert 0 < said <= 10, "once a minute at most"

@@ -76,7 +76,7 @@ async def test_what_only_a_node_can_do_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_start_is_tried_for_what_may_mend_it(request_: SetSettings | ResetSettings | SetSilo, expected: bool) -> None:
-    assert unstarted.may_mend(request_) == expected
+    assert unstarted.may_help(request_) == expected
 
 
 def test_what_is_never_at_fault_are_settings() -> None:

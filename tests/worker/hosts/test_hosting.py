@@ -107,7 +107,11 @@ async def test_a_host_that_takes_long_to_end_was_not_killed_for_memory(
     process = SimpleNamespace(pid=11, returncode=None, stdout=output, wait=wait)
     host = Host(HostOptions(kind=KINDS["examiner"], log=tmp_path / "log"))
     await host._listen(process)  # type: ignore[arg-type]
-    assert isinstance(host._untold, HostDied) and not host._untold.killed and "exit code 3" in str(host._untold)
+    assert (
+        isinstance(host._unreported, HostDied)
+        and not host._unreported.killed
+        and "exit code 3" in str(host._unreported)
+    )
 
 
 async def test_echo_and_versions(host: Host) -> None:

@@ -168,7 +168,7 @@ async def test_own_tasks_are_told_to_members_of_a_private_swarm_alone(
     seat.joined.links.keep([await other.joined.listen("127.0.0.1", 0, None)])
     await until(lambda: [link for link in other.joined.network.exchange.links if link.session.is_open])
     (link,) = other.joined.network.exchange.links
-    assert link.told is not None and link.told.catalogue == catalogue_id(IDS.values())
+    assert link.hello is not None and link.hello.catalogue == catalogue_id(IDS.values())
     assert await seat.joined.member.questions(["sums/easy"]), "they are trained on at home"
     assert not seat.joined.member.is_shared("sums/easy")
     await asyncio.gather(seat.joined.close(), other.joined.close())

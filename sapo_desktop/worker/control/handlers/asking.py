@@ -53,8 +53,8 @@ class Asking:
             raise UsageError(sentence("The question is empty. Enter one."))
         started = self._now()
         prompt = await self._prompt(free_question(request.question), request.turns)
-        told = self._told(request.stream)
-        answered = await self._answer(prompt, request.checkpoint, self._sampling(request.greedy), told)
+        report = self._report(request.stream)
+        answered = await self._answer(prompt, request.checkpoint, self._sampling(request.greedy), report)
         completion, loaded = answered.completions[0][0], self._node.engine.loaded
         return Asked(
             text=completion.text,
@@ -81,8 +81,8 @@ class Asking:
             question = await self._question(request.task, request.seed)
             text = request.answer
             if text is None:
-                prompt, told = await self._prompt(question), self._told(request.stream)
-                answered = await self._answer(prompt, request.checkpoint, self._sampling(True), told)
+                prompt, report = await self._prompt(question), self._report(request.stream)
+                answered = await self._answer(prompt, request.checkpoint, self._sampling(True), report)
                 text = answered.completions[0][0].text
             return await self._marked(question, text)
 
@@ -111,8 +111,8 @@ class Asking:
     def _sampling(self, greedy: bool) -> Sampling:
         return drawn_sampling(self._node, self._random, greedy=greedy)
 
-    def _told(self, stream: int) -> Spoken | None:
-        return _Told(stream, self._publish, self._now) if stream else None
+    def _report(self, stream: int) -> Spoken | None:
+        return _Report(stream, self._publish, self._now) if stream else None
 
     async def _answer(self, prompt: Prompt, name: str, sampling: Sampling, spoken: Spoken | None) -> Generated:
         node = self._node
@@ -172,7 +172,7 @@ def drawn_sampling(node: Node, random: SystemRandom, *, greedy: bool = False) ->
     )
 
 
-class _Told:
+class _Report:
     """Reports one answer while it is written, at a readable rate."""
 
     def __init__(self, stream: int, publish: Callable[[Event], None], now: Callable[[], float]) -> None:

@@ -134,7 +134,7 @@ class ModelRequests:
             )
         self._working = models.ModelProgressed(model=model, transfer=Transfer(stage="asking"))
         self._needs_network = needs_network
-        self._task = asyncio.create_task(_told(model, work))
+        self._task = asyncio.create_task(_as_event(model, work))
         self._task.add_done_callback(functools.partial(self._over, model, work))
 
     async def _fetch(self, request: models.DownloadModel) -> Kept:
@@ -157,7 +157,7 @@ class ModelRequests:
         self._publish(cancelled if task.cancelled() else task.result())
 
 
-async def _told(model: str, work: Coroutine[Any, Any, Kept]) -> _Ended:
+async def _as_event(model: str, work: Coroutine[Any, Any, Kept]) -> _Ended:
     """Do the work, and turn its result into an event."""
     try:
         kept = await work
