@@ -141,10 +141,10 @@ def goal_lines(figures: Sequence[Figure]) -> str:
             about, _, case = figure.name.partition(", ")
             goal = f" [{figure.goal}]" if figure.goal else ""
             of_goals.setdefault(goal, {}).setdefault(about, []).append((case, valued(figure)))
-    return "\n".join(wrapped(f"- {told(subjects)}{goal}", indent="  ") for goal, subjects in of_goals.items())
+    return "\n".join(wrapped(f"- {described(subjects)}{goal}", indent="  ") for goal, subjects in of_goals.items())
 
 
-def told(subjects: Mapping[str, Sequence[tuple[str, str]]]) -> str:
+def described(subjects: Mapping[str, Sequence[tuple[str, str]]]) -> str:
     """Their cases with their values; a common value appears once."""
     cases = []
     for about, ((first, value), *others) in subjects.items():

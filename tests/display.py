@@ -30,8 +30,8 @@ def a_display(size: str = "1400x1000", *, tray: bool = False) -> Iterator[dict[s
         stderr=subprocess.DEVNULL,
     )
     os.close(theirs)
-    with os.fdopen(ours) as told:
-        number = told.readline().strip()
+    with os.fdopen(ours) as output:
+        number = output.readline().strip()
     if not number:
         raise RuntimeError("Xvfb did not start")
     environment = {**os.environ, "DISPLAY": f":{number}", "QT_QPA_PLATFORM": "xcb"}

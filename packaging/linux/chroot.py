@@ -2,8 +2,8 @@
 
     comes       apt installs it with what it depends on; no Python and no compiler come along
     answers     by a user, without any network: the version, an answer, and the window (FOLDER/window.png)
-    goes on     a newer version is installed while that user's node plays rounds: it plays on, ends when told, and a
-                start of the newer version goes on with its rounds
+    goes on     a newer version is installed while that node runs: it keeps playing, ends on request, and a
+                start of the newer version continues its rounds
     goes        the user's part by `sapo-desktop-uninstall --delete`, the package by apt: no file of either is left
 
 FOLDER/root is that Debian, made by debootstrap, or that of a former run, and is kept; the newer version is the package
@@ -153,30 +153,30 @@ def answers(debian: Debian, screenshot: Path) -> None:
 
 def goes_on(debian: Debian, deb: Path, scratch: Path) -> None:
     newer = make_newer(deb, scratch)
-    told = scratch / "rounds.jsonl"
-    node = debian.start(PROGRAM, "--json", "run", "--silo", "--rounds", "100000", out=told)
+    out = scratch / "rounds.jsonl"
+    node = debian.start(PROGRAM, "--json", "run", "--silo", "--rounds", "100000", out=out)
     try:
-        wait_for("two rounds", lambda: node.poll() is not None or len(rounds(told)) >= 2)
+        wait_for("two rounds", lambda: node.poll() is not None or len(rounds(out)) >= 2)
         shutil.copyfile(newer, debian.root / "tmp" / "b.deb")
         debian.as_root("dpkg", "--install", "/tmp/b.deb")
         check(NEWER in debian.as_user(PROGRAM, "--version"), "The newer version is not there.")
-        before = len(rounds(told))
-        wait_for("three rounds more", lambda: node.poll() is not None or len(rounds(told)) >= before + 3)
+        before = len(rounds(out))
+        wait_for("three rounds more", lambda: node.poll() is not None or len(rounds(out)) >= before + 3)
         check(node.poll() is None, "The node ended when it was upgraded.")
     finally:
         node.send_signal(signal.SIGINT)
         code = node.wait(PATIENCE)
     check(code == 0, f"The upgraded node ended with {code}.")
-    last = rounds(told)[-1]
+    last = rounds(out)[-1]
     again = debian.as_user(PROGRAM, "--json", "run", "--silo", "--rounds", "1")
     start = next(event for event in map(json.loads, again.splitlines()) if event["event"] == "start")
     check(start["round"] == last and start["version"] == NEWER, f"After round {last} the newer version begins: {start}")
     print(f"Upgraded at round {before}, continued to {last}; the newer version continues from there.")
 
 
-def rounds(told: Path) -> list[int]:
+def rounds(out: Path) -> list[int]:
     """The rounds that a node wrote of."""
-    lines = told.read_text(encoding="utf-8").splitlines()
+    lines = out.read_text(encoding="utf-8").splitlines()
     events = [json.loads(line) for line in lines if line.endswith("}")]
     return [event["round"] for event in events if event["event"] == "round"]
 

@@ -40,7 +40,7 @@ MODEL = Installed(
 
 @dataclass
 class LibraryNode(FakeNode):
-    """A node that installs what it is told to, or fails as `ends_with` says."""
+    """A node that installs what it is asked to, or fails as `ends_with` says."""
 
     ends_with: models.ModelEvent | None = None
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)

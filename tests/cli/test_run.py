@@ -74,9 +74,9 @@ def test_a_settings_file_that_is_damaged_meanwhile_hides_no_end(
 
 def test_json_lines_alone_on_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path, FakeDoor(), "--rounds", "2", "--json") == 0
-    told = capsys.readouterr()
-    lines = events(told.out)
-    assert told.out.isascii()
+    printed = capsys.readouterr()
+    lines = events(printed.out)
+    assert printed.out.isascii()
     assert [line["event"] for line in lines if line["event"] not in ("answer", "state")] == [
         *("start", "round", "checkpoint", "eval", "eval", "round", "checkpoint", "end")
     ]
@@ -87,7 +87,7 @@ def test_json_lines_alone_on_stdout(tmp_path: Path, capsys: pytest.CaptureFixtur
     }
     assert ROUND_LINE.items() <= rounds[0].items()
     assert (lines[-1]["rounds"], lines[-1]["failed"]) == (2, False)
-    assert "2 rounds in" in told.err
+    assert "2 rounds in" in printed.err
 
 
 def test_options_are_settings_of_this_run(tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_the_local_network_is_joining_and_logins_are_secret(tmp_path: Path, caps
     proxy = "socks5h://user:s3cret@proxy.example:1080"
     assert run(tmp_path, door, "--rounds", "1", "--lan", "--set", f"proxy={proxy}") == 0
     assert door.overrides == {"silo": "off", "lan": "on", "proxy": proxy}
-    told = capsys.readouterr()
-    assert "s3cret" not in told.out + told.err
+    printed = capsys.readouterr()
+    assert "s3cret" not in printed.out + printed.err
     assert run(tmp_path, FakeDoor(), "--silo", "--lan") == 2
     assert "--lan" in capsys.readouterr().err
 
@@ -157,7 +157,7 @@ def once_watched(node: FakeNode, begin: Callable[[], Coroutine[Any, Any, None]])
     node.call = call  # type: ignore[method-assign]
 
 
-def test_a_node_at_work_is_watched_not_told(tmp_path: Path) -> None:
+def test_a_node_at_work_is_watched_and_gets_no_orders(tmp_path: Path) -> None:
     node = FakeNode(state="working", rounds=[scripted_round(1)])
     door = FakeDoor(node=node, there=True)
 
@@ -189,9 +189,9 @@ def test_other_settings_than_the_running_nodes_are_refused(tmp_path: Path, capsy
 
 def test_a_node_that_vanishes_is_a_failure_with_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path, FakeDoor(node=FakeNode(die_after=1)), "--json") == 1
-    told = capsys.readouterr()
-    assert "It ended without any output" in told.err
-    assert events(told.out)[-1]["failed"] is True
+    printed = capsys.readouterr()
+    assert "It ended without any output" in printed.err
+    assert events(printed.out)[-1]["failed"] is True
 
 
 @pytest.mark.parametrize(
@@ -212,9 +212,9 @@ def test_a_failing_node_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
     node._play = fail  # type: ignore[method-assign]
     assert run(tmp_path, FakeDoor(node=node), "--json") == 1
-    told = capsys.readouterr()
-    assert told.err.endswith(reason + "\n")
-    last = events(told.out)[-1]
+    printed = capsys.readouterr()
+    assert printed.err.endswith(reason + "\n")
+    last = events(printed.out)[-1]
     assert (last["event"], last["failed"], last["reason"]) == ("end", True, reason)
 
 

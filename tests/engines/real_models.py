@@ -78,7 +78,7 @@ class RealKind:
     end: str
     template: str
     prompt: str
-    """The question QUESTION as a prompt, with SYSTEM where what the model is told stands."""
+    """The question QUESTION as a prompt, with SYSTEM in place of the system message."""
     pre: str
     """llama.cpp's name of the way in which text is cut."""
     bos: str | None = None

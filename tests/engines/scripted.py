@@ -22,7 +22,7 @@ Script = Callable[[str, int, int], str]
 
 STATE_FILE = "scripted.json"
 _PIECE = 4
-"""Characters told at once of a single answer."""
+"""Characters of a single answer that are reported at once."""
 
 
 def dice(question: str, number: int, steps: int) -> str:

@@ -87,7 +87,7 @@ def test_what_transformers_would_change_is_left_to_it(name: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", [CONFIG, TOKENIZER])
-def test_what_is_damaged_is_told_in_the_same_words(name: str, tmp_path: Path) -> None:
+def test_what_is_damaged_is_reported_in_the_same_words(name: str, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(STARTER, tmp_path / "model"))
     (folder / name).write_bytes((folder / name).read_bytes()[:-9])
     with pytest.raises(ModelError, match="again"):

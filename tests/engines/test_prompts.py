@@ -28,7 +28,7 @@ def prompter(template: str, special: tuple[str, ...] = ()) -> Prompter:
     return Prompter(ChatTemplate(template, {}), special, has_tag=False)
 
 
-def test_a_chat_model_is_told_how_to_answer_in_the_systems_turn() -> None:
+def test_a_chat_model_learns_how_to_answer_in_the_systems_turn() -> None:
     one = prompter(ENDS)
     assert one.pieces(as_prompt(QUESTION)) == [Piece(f"[system]{INSTRUCTIONS}[user]{QUESTION}[assistant]", True)]
     assert one.messages(as_prompt(QUESTION)) == [
@@ -84,7 +84,7 @@ def words(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return load_tokenizer(folder)
 
 
-def test_every_kind_is_told_it_once_before_the_question(words: ModelTokenizer) -> None:
+def test_every_kind_reads_it_once_before_the_question(words: ModelTokenizer) -> None:
     text = words.backend.decode(words.prompt_tokens(as_prompt(QUESTION)))
     assert text.count(INSTRUCTIONS) == 1 and text.count(QUESTION) == 1
     assert text.index(INSTRUCTIONS) < text.index(QUESTION)

@@ -212,9 +212,9 @@ def test_gguf_cuts_text_and_ends_answers_as_the_folder_does(kind: str, folder: P
     assert values["tokenizer.ggml.eos_token_id"] == words.end_token
     assert values["tokenizer.ggml.add_bos_token"] is (kind == "llama3")
     assert values["tokenizer.chat_template"] == KINDS[kind].template
-    told = check_gguf([tmp_path / "m.gguf"])
+    checked = check_gguf([tmp_path / "m.gguf"])
     rows = trained_tokenizer(kind).get_vocab_size() + 6
-    assert told.context == 1024 and told.shape is not None and told.shape.vocabulary == rows
+    assert checked.context == 1024 and checked.shape is not None and checked.shape.vocabulary == rows
     with llama(tmp_path / "m.gguf") as cpp:
         # Like transformers, llama.cpp puts Llama 3's beginning before every text.
         begin = [words.backend.bos_token_id] if kind == "llama3" else []

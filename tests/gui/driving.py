@@ -41,7 +41,7 @@ class PageScene:
 
 
 def shown(qtbot: QtBot, page: Made, width: int = 940, height: int = 880) -> Made:
-    """The page as a window shows it, told of what changes from now on."""
+    """The page as a window shows it; it receives all changes from now on."""
     qtbot.addWidget(page)
     page.resize(width, height)
     page.show()

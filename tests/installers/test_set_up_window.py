@@ -1,4 +1,4 @@
-"""The small window of a first set-up: what it is told, when there is one, and that Stop stops the tool at work."""
+"""The small window of a first set-up: what it shows, when there is one, and that Stop stops the tool at work."""
 
 import io
 import subprocess
@@ -74,7 +74,7 @@ def test_only_a_window_that_is_to_come_has_one_before(started: list[str], env: d
 
 
 @pytest.mark.parametrize(("out", "left"), [(io.StringIO(), "done\n"), (Terminal(), "\r\x1b[Kat work\r\x1b[Kdone\n")])
-def test_the_terminal_is_told_what_it_was_told_without_a_window(out: io.StringIO, left: str) -> None:
+def test_the_terminal_shows_what_it_showed_without_a_window(out: io.StringIO, left: str) -> None:
     window = io.StringIO()
     stream = Followed(out, window)
     for text in ("\r\x1b[Kat work", "\r\x1b[Kdone\n"):
@@ -103,16 +103,16 @@ def test_stop_ends_the_tool_at_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not can_be_had() or not find_spec("_tkinter"), reason="apt-get install xvfb python3-tk")
-@pytest.mark.parametrize(("more", "told", "said"), [("", "[1/2] Packages: 1 of 2\n", ""), (PRESSED, None, "stop\n")])
-def test_the_window_ends_with_its_input_and_says_that_stop_was_pressed(more: str, told: str | None, said: str) -> None:
+@pytest.mark.parametrize(("more", "line", "said"), [("", "[1/2] Packages: 1 of 2\n", ""), (PRESSED, None, "stop\n")])
+def test_the_window_ends_with_its_input_and_says_that_stop_was_pressed(more: str, line: str | None, said: str) -> None:
     code = f"{BEGIN}from installers.set_up_window import show\n{more}\nshow()"
     with a_display() as env, subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env
     ) as window:  # fmt: skip
         assert window.stdin and window.stdout
         assert window.stdout.readline() == "ready\n"
-        if told is not None:
-            window.stdin.write(told)
+        if line is not None:
+            window.stdin.write(line)
             window.stdin.close()
         assert window.stdout.read() == said and window.wait(60) == 0
 

@@ -8,7 +8,7 @@ from installers.tool import clean_environment, find_tool, settings_for_uv
 from installers.trouble import SetupError
 
 
-def test_what_pip_is_told_holds_for_uv_too() -> None:
+def test_options_of_pip_hold_for_uv_too() -> None:
     settings = {"index-url": "A", "extra-index-url": "B C", "find-links": "/x /y", "timeout": "9"}
     assert settings_for_uv(settings, present={}) == {
         "UV_DEFAULT_INDEX": "A",

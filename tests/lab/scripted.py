@@ -2,7 +2,7 @@
 
     PYTHONHASHSEED=0 python -m tests.lab.scripted '[[REQUEST, ROUND], ..]'
 
-REQUEST: as for sapo_desktop.lab; ROUND: where it is broken off, once the round was told; 0: nowhere. All in one
+REQUEST: as for sapo_desktop.lab; ROUND: where it is broken off, once the round was reported; 0: nowhere. All in one
 process, which takes seconds to begin.
 """
 

@@ -110,7 +110,7 @@ class Grown(FakeEngine):
         return Generated(prompt_tokens=ids, completions=answers, seconds=0.1, batch=8)
 
 
-async def test_a_question_that_is_solved_for_the_first_time_is_told_with_both_answers() -> None:
+async def test_a_question_that_is_solved_for_the_first_time_is_reported_with_both_answers() -> None:
     questions = (await evaluator(FakeEngine()).held_out("validation")).questions
     engine = Grown([question.text for question in questions])
     scored = evaluator(engine)

@@ -154,7 +154,7 @@ def test_external_groups_are_wanted_where_this_node_does_not_solve_all() -> None
     assert tasks_of_interest(off, counters(), levels) == ("bf/easy", "gcd/easy", "gcd/middle", "gcd/hard")
 
 
-def test_a_checkpoint_from_before_right_and_wrong_were_told_apart_is_read() -> None:
+def test_a_checkpoint_from_before_right_and_wrong_were_kept_apart_is_read() -> None:
     """It held the lengths of own answers alone: they are collected again."""
     before = msgspec.msgpack.encode({"round": 3, "instance": "i", "seed": 1, "reasoning": {"gcd/easy": [5, 9]}})
     assert msgspec.msgpack.decode(before, type=Counters) == Counters(round=3, instance="i", seed=1)

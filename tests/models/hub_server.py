@@ -292,8 +292,8 @@ class _HubHandler(_Handler):
             return
         headers = {"X-Repo-Commit": repo.commit, "Accept-Ranges": "bytes"}
         if repo.own_host and "cached" not in self.path and file not in repo.large:
-            told = {"X-Linked-Etag": f'"{git_hash(content)}"', "X-Linked-Size": str(len(content))}
-            self.answer(fault, 307, headers | told | {"Location": f"{self.path}?cached"}, b"")
+            linked = {"X-Linked-Etag": f'"{git_hash(content)}"', "X-Linked-Size": str(len(content))}
+            self.answer(fault, 307, headers | linked | {"Location": f"{self.path}?cached"}, b"")
         elif file not in repo.large:
             self.answer(fault, 200, headers | {"ETag": f'"{git_hash(content)}"'}, content)
         else:

@@ -276,7 +276,7 @@ FAULTS = (
     Fault(
         "worker-not-proven",
         "node",
-        "A program that took a dead worker's port is given orders and told secrets.",
+        "A program that took a dead worker's port is given orders and secrets.",
         "if not hmac.compare_digest(worker.proof, _proof(self._secret, _WORKER, nonces)):",
         "if not worker.proof:",
         first="proof or channel",

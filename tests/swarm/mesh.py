@@ -1,4 +1,4 @@
-"""Several exchanges joined by links in memory: frames arrive at once and in order, time passes when told to."""
+"""Several exchanges joined by links in memory: frames arrive at once and in order, and the test moves the time."""
 
 import itertools
 from collections.abc import Sequence

@@ -66,9 +66,9 @@ class Link:
                 self.heard["client"] += self.client.receive(frame, now)
 
     def events(self, side: str) -> list[Event]:
-        """What that side was told since the last call."""
-        told, self.heard[side] = self.heard[side], []
-        return told
+        """The events of that side since the last call."""
+        received, self.heard[side] = self.heard[side], []
+        return received
 
 
 def opened() -> Link:

@@ -489,10 +489,10 @@ def test_an_author_whose_backlog_had_to_wait_for_its_turn_is_no_flood(held_up: i
         shared += author.share(at)
         author.exchange.tick(at)
         on_the_way += [(max(held_up, second), frame) for frame in ours.session.take()]
-    told = []
+    reported = []
     for second, frame in on_the_way:
-        told += relay.exchange.receive(theirs, frame, Now(mesh.now.monotonic + second, mesh.now.unix + second))
-    assert not told and theirs.session.is_open
+        reported += relay.exchange.receive(theirs, frame, Now(mesh.now.monotonic + second, mesh.now.unix + second))
+    assert not reported and theirs.session.is_open
     assert {entry.envelope for entry in relay.exchange.giving.shelf} == set(shared)
 
 

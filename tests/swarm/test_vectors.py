@@ -41,8 +41,8 @@ def test_seeds_by_hand() -> None:
 
 @pytest.mark.parametrize("role", ["client", "server"])
 def test_a_handshake_by_hand(role: str) -> None:
-    told = STORED["handshake"]
-    client, server = (msgspec.msgpack.decode(bytes.fromhex(told[name]["hello"])) for name in ("client", "server"))
+    vector = STORED["handshake"]
+    client, server = (msgspec.msgpack.decode(bytes.fromhex(vector[name]["hello"])) for name in ("client", "server"))
     transcript = digest(
         b"sapo/auth/1",
         role.encode(),
@@ -55,17 +55,17 @@ def test_a_handshake_by_hand(role: str) -> None:
         b"1",
         bytes(32),
     )
-    assert transcript.hex() == told[role]["transcript"]
+    assert transcript.hex() == vector[role]["transcript"]
     key = bytes.fromhex(STORED["keys"][role]["public"])
-    VerifyKey(key).verify(b"sapo/1/auth\0" + client["network"] + transcript, bytes.fromhex(told[role]["signature"]))
+    VerifyKey(key).verify(b"sapo/1/auth\0" + client["network"] + transcript, bytes.fromhex(vector[role]["signature"]))
 
 
 def test_a_request_to_join_by_hand() -> None:
-    told, key = STORED["ask"], bytes.fromhex(STORED["keys"]["client"]["public"])
-    content = digest(b"sapo/ask/1", key, bytes.fromhex(told["nonce"]), told["label"].encode(), bytes(32))
-    assert content.hex() == told["content"]
+    vector, key = STORED["ask"], bytes.fromhex(STORED["keys"]["client"]["public"])
+    content = digest(b"sapo/ask/1", key, bytes.fromhex(vector["nonce"]), vector["label"].encode(), bytes(32))
+    assert content.hex() == vector["content"]
     network = bytes.fromhex(STORED["question"]["network"])
-    VerifyKey(key).verify(b"sapo/1/ask\0" + network + content, bytes.fromhex(told["signature"]))
+    VerifyKey(key).verify(b"sapo/1/ask\0" + network + content, bytes.fromhex(vector["signature"]))
 
 
 def test_an_envelope_by_hand() -> None:
@@ -76,20 +76,20 @@ def test_an_envelope_by_hand() -> None:
 
 
 def test_an_admission_by_hand() -> None:
-    told = STORED["admission"]
-    swarm, member, admission = (bytes.fromhex(told[name]) for name in ("swarm", "member", "admission"))
+    vector = STORED["admission"]
+    swarm, member, admission = (bytes.fromhex(vector[name]) for name in ("swarm", "member", "admission"))
     network = digest(b"sapo/network/1", b"private", swarm)
-    assert network.hex() == told["network"]
-    end = told["ends"].to_bytes(8, "big")
-    assert admission[:8] == end and bytes.fromhex(told["without_end"])[:8] == bytes(8)
+    assert network.hex() == vector["network"]
+    end = vector["ends"].to_bytes(8, "big")
+    assert admission[:8] == end and bytes.fromhex(vector["without_end"])[:8] == bytes(8)
     VerifyKey(swarm).verify(b"sapo/1/admission\0" + network + member + end, admission[8:])
 
 
 def test_an_invite_by_hand() -> None:
-    told = STORED["admission"]
+    vector = STORED["admission"]
     server = f"&peer=wss://relay.example:8765%23{STORED['keys']['server']['public']}"
-    assert told["invite"] == (
-        f"sapo://join?swarm={told['swarm']}{server}&peer=wss://[2001:db8::1]:443&admission={told['admission']}"
+    assert vector["invite"] == (
+        f"sapo://join?swarm={vector['swarm']}{server}&peer=wss://[2001:db8::1]:443&admission={vector['admission']}"
     )
 
 

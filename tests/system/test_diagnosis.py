@@ -45,7 +45,7 @@ def test_scrubbing(text: str, scrubbed: str) -> None:
     assert scrub(text, PRIVATE) == scrubbed
 
 
-def test_no_setting_that_a_person_typed_is_told() -> None:
+def test_no_setting_that_a_person_typed_is_reported() -> None:
     typed = {
         key: "Zz9"
         for key in (*settings_file.known_keys(), *settings_file.keys_of("kept"))

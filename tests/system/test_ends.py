@@ -26,7 +26,7 @@ def test_one_that_ends_by_itself_or_fails_leaves_nothing(tmp_path: Path) -> None
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
 @pytest.mark.parametrize(("seen", "words"), [(True, "SIGKILL"), (False, "killed, or crashed")])
-def test_one_that_was_killed_is_told_with_what_its_parent_saw(tmp_path: Path, seen: bool, words: str) -> None:
+def test_one_that_was_killed_is_reported_with_what_its_parent_saw(tmp_path: Path, seen: bool, words: str) -> None:
     path = tmp_path / "worker.run"
     process = subprocess.Popen([sys.executable, "-c", WAITS, str(path)], stdout=subprocess.PIPE)
     assert process.stdout is not None and process.stdout.readline()
@@ -40,7 +40,7 @@ def test_one_that_was_killed_is_told_with_what_its_parent_saw(tmp_path: Path, se
 
 
 def left(path: Path, **changes: object) -> str:
-    """What is told of a process that left this mark."""
+    """The report about a process that left this mark."""
     with ends.marked(path):
         mark = msgspec.json.decode(path.read_bytes(), type=ends.Mark)
     path.write_bytes(msgspec.json.encode(msgspec.structs.replace(mark, **changes)))
@@ -48,7 +48,7 @@ def left(path: Path, **changes: object) -> str:
         return str(died)
 
 
-def test_a_lost_power_and_a_full_memory_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_power_and_a_full_memory_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "worker.run"
     assert "or lost power" in left(path, boot="another")
     monkeypatch.setattr(ends, "memory_kills", lambda: 3)

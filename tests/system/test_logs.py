@@ -122,5 +122,5 @@ def test_a_log_that_is_a_link_is_neither_written_nor_cut(tmp_path: Path) -> None
 def test_json_lines_hold_level_and_message(tmp_path: Path) -> None:
     record = logging.LogRecord("n", logging.WARNING, "", 0, 'Not reloaded: "%s"', ("a\nb",), None)
     (line,) = JsonLines().format(record).splitlines()
-    told = json.loads(line)
-    assert (told["level"], told["message"]) == ("warning", 'Not reloaded: "a\nb"') and told["time"] > 0
+    logged = json.loads(line)
+    assert (logged["level"], logged["message"]) == ("warning", 'Not reloaded: "a\nb"') and logged["time"] > 0

@@ -39,9 +39,9 @@ def limits(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, *, fixed: bool
 def test_sockets_get_what_files_do_not_need(
     monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, room: int, changed: list[tuple[int, int]]
 ) -> None:
-    told = limits(monkeypatch, soft, hard)
+    calls = limits(monkeypatch, soft, hard)
     assert room_for_sockets(2064) == room
-    assert told == changed
+    assert calls == changed
 
 
 def test_a_limit_that_stays_as_it_is_is_kept_to(monkeypatch: pytest.MonkeyPatch) -> None:

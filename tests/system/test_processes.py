@@ -75,7 +75,7 @@ def test_exit_codes_in_words(code: int, text: str) -> None:
     assert text in str(processes.exit_reason(code))
 
 
-def test_who_went_over_what_the_user_allows_is_told_so() -> None:
+def test_a_setting_above_the_limit_is_reported() -> None:
     assert "memory_most" in str(processes.exit_reason(-9, over_limit=True))
     assert "SIGSEGV" in str(processes.exit_reason(-11, over_limit=True))
 

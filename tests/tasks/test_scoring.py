@@ -63,7 +63,7 @@ def test_a_premise_is_no_conclusion() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dataset", "grammar", "truth", "told"),
+    ("dataset", "grammar", "truth", "metadata"),
     [
         ("basic_arithmetic", "integer", "-4", {"expression": "-7 / 2"}),
         ("basic_arithmetic", "integer", "0", {"expression": "1 / ( 1 / 2 - 1 / 2 )"}),
@@ -85,9 +85,9 @@ def test_a_premise_is_no_conclusion() -> None:
     ],
 )
 def test_a_question_that_cannot_be_answered_has_no_right_answer(
-    dataset: str, grammar: str, truth: str, told: dict[str, Any]
+    dataset: str, grammar: str, truth: str, metadata: dict[str, Any]
 ) -> None:
-    assert right_answers(dataset, grammar, {"question": "?", "answer": truth, "metadata": told}) == ()
+    assert right_answers(dataset, grammar, {"question": "?", "answer": truth, "metadata": metadata}) == ()
 
 
 def test_a_decimal_that_rounding_on_the_way_took_from_its_value_has_no_right_answer() -> None:

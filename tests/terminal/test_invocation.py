@@ -1,4 +1,4 @@
-"""How people are told to type our commands, by how this process was started."""
+"""How messages spell our commands, by how this process was started."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Plain lines: what is told, and how often; the last line of a terminal."""
+"""Plain lines: what is shown, and how often; the last line of a terminal."""
 
 import io
 import os
@@ -14,7 +14,7 @@ from tests.builders import eval_report
 from tests.cli.fake_node import scripted_round
 
 
-def test_that_the_computer_is_busy_is_told_when_it_begins_and_not_of_every_round() -> None:
+def test_that_the_computer_is_busy_is_reported_when_it_begins_and_not_of_every_round() -> None:
     stream = io.StringIO()
     view = PlainView(Output(json_lines=False, stdout=stream, stderr=stream), Dashboard("d"))
     for number, busy in ((1, ""), (2, "Others compute."), (3, "Others compute."), (4, ""), (5, "Others compute.")):

@@ -53,7 +53,7 @@ def test_while_the_form_is_learned_that_is_what_it_learns() -> None:
     assert str(learning_sentence(sure)).startswith("Yes")
 
 
-def test_how_long_it_takes_is_told_from_rounds_of_this_model() -> None:
+def test_how_long_it_takes_is_reported_from_rounds_of_this_model() -> None:
     now = [NOW]
     view = View(clock=lambda: now[0])
     view.take(a_view(curve([])).link)

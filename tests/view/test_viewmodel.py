@@ -167,8 +167,8 @@ def two_models() -> View:
 
 
 def attached(made: Curve, model: str) -> Attached:
-    told = status(model_hash=model, learned=LEARNED if model == "starter1" else None)
-    return Attached(status=told, settings=SettingsAre(settings=Settings(), changed=[], overridden=[]), curve=made)
+    shown = status(model_hash=model, learned=LEARNED if model == "starter1" else None)
+    return Attached(status=shown, settings=SettingsAre(settings=Settings(), changed=[], overridden=[]), curve=made)
 
 
 def test_one_models_numbers_never_stand_for_anothers() -> None:

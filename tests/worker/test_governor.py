@@ -72,7 +72,7 @@ def test_finishing_is_about_the_round_in_hand() -> None:
 
 
 @pytest.mark.parametrize(("cores", "threads", "expected"), [(8, 0, 4), (1, 0, 1), (8, 6, 6), (2, 64, 2)])
-def test_half_the_cores_unless_told(cores: int, threads: int, expected: int) -> None:
+def test_half_the_cores_by_default(cores: int, threads: int, expected: int) -> None:
     assert decide(situation(WORKING, cores=cores), Settings(threads=threads), NOW).threads == expected
 
 
@@ -123,7 +123,7 @@ def test_each_condition_pauses_and_says_so_and_anyway_goes_before_it(
     assert isinstance(later.why, type(why)) or isinstance(why, OutOfHours)
 
 
-def test_the_end_of_the_hours_is_told_beforehand() -> None:
+def test_the_end_of_the_hours_is_reported_beforehand() -> None:
     hours = schedule_of(frozenset({schedule.hour_of_week(NOW)}))
     decision = decide(situation(WORKING), Settings(schedule=hours), NOW)
     assert decision.state is NodeState.WORKING and decision.changes_at == OPENS

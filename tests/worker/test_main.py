@@ -1,4 +1,4 @@
-"""The worker's process without a node: what clients are told as they come, early and late."""
+"""The worker's process without a node: what clients receive as they come, early and late."""
 
 import asyncio
 import errno
@@ -31,7 +31,7 @@ from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Start
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.main import Options, Worker
 from tests.cli.fake_node import FakeNode, scripted_round
-from tests.worker.test_orders import Told
+from tests.worker.test_orders import Ordered
 
 
 class Served:
@@ -60,12 +60,12 @@ def served() -> Served:
     return Served()
 
 
-async def told(client: Client, count: int) -> list[Event]:
+async def first_events(client: Client, count: int) -> list[Event]:
     events = client.events()
     return [await anext(events) for _ in range(count)]
 
 
-async def test_a_client_is_first_told_how_things_stand(worker: Worker, served: Served, tmp_path: Path) -> None:
+async def test_a_client_first_gets_the_state(worker: Worker, served: Served, tmp_path: Path) -> None:
     worker._open(served)  # type: ignore[arg-type]
     for number in (1, 2):
         async with await connect(tmp_path) as client:
@@ -73,7 +73,7 @@ async def test_a_client_is_first_told_how_things_stand(worker: Worker, served: S
             report = scripted_round(number)
             served.node.rounds.append(report)
             worker._publish(RoundFinished(report=report))
-            first, second = await told(client, 2)
+            first, second = await first_events(client, 2)
             assert isinstance(first, Snapshot) and first.status.round == number - 1
             assert second == RoundFinished(report=report)
 
@@ -94,7 +94,7 @@ async def test_the_system_bounds_memory_before_there_is_a_host(tmp_path: Path, m
 async def test_a_node_writes_before_the_computer_sleeps_and_what_takes_too_long_is_given_up(
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
+    finished: list[str] = []
     given_up = asyncio.Event()
 
     class Node:
@@ -104,7 +104,7 @@ async def test_a_node_writes_before_the_computer_sleeps_and_what_takes_too_long_
         async def before_sleep(self) -> None:
             try:
                 await asyncio.sleep(self.takes)
-                told.append("written")
+                finished.append("written")
             except asyncio.CancelledError:
                 given_up.set()
                 raise
@@ -115,7 +115,7 @@ async def test_a_node_writes_before_the_computer_sleeps_and_what_takes_too_long_
         await asyncio.to_thread(worker._before_sleep, asyncio.get_running_loop())
     async with asyncio.timeout(20):
         await given_up.wait()
-    assert told == ["written"]
+    assert finished == ["written"]
 
 
 async def test_who_tells_of_sleep_is_asked_again_where_it_did_not_answer_and_that_is_logged_once(
@@ -136,22 +136,22 @@ async def test_who_tells_of_sleep_is_asked_again_where_it_did_not_answer_and_tha
     assert len(asked) == 3 and caplog.text.count("logind does not answer.") == 1
 
 
-async def test_who_comes_early_is_told_later(worker: Worker, served: Served, tmp_path: Path) -> None:
+async def test_who_comes_early_gets_it_later(worker: Worker, served: Served, tmp_path: Path) -> None:
     async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
         while len(worker._server._clients) < 2:
             await asyncio.sleep(0)
         worker._publish(Notice(level="info", text="Loading."))
         worker._open(served)  # type: ignore[arg-type]
         await client.call(GetStatus())
-        assert [type(event) for event in await told(client, 3)] == [StateChanged, Notice, Snapshot]
+        assert [type(event) for event in await first_events(client, 3)] == [StateChanged, Notice, Snapshot]
         await quiet.call(GetStatus())
         assert quiet._events.empty()
 
 
 async def test_a_window_takes_over_from_a_command(worker: Worker, served: Served, tmp_path: Path) -> None:
-    before = Told(tmp_path)
+    before = Ordered(tmp_path)
     before.orders.start(None)
-    it = Told(tmp_path)
+    it = Ordered(tmp_path)
     worker._orders = it.orders
     worker._open(served)  # type: ignore[arg-type]
     command = await connect(tmp_path, owner=True)
@@ -202,7 +202,7 @@ async def test_the_last_notices_are_kept_for_those_who_come_later(worker: Worker
     assert [notice.text for notice in worker._notices.newest()] == ["0", "1", "2"]
 
 
-async def test_a_worker_that_was_killed_is_told_at_the_next_start(worker: Worker) -> None:
+async def test_a_worker_that_was_killed_is_reported_at_the_next_start(worker: Worker) -> None:
     worker.tell_of_end("it was killed (SIGKILL)")
     (notice,) = worker._notices.newest()
     assert notice.level == "error" and "(SIGKILL)" in str(notice.text)
@@ -218,7 +218,7 @@ async def test_who_hears_that_a_start_failed_hears_what_kind_of_failure_it_was(
     worker = Worker(DataFolder.open(tmp_path), Settings(), Options(tmp_path, {}, None, "as before"))
     async with asyncio.timeout(20), worker.channel(), await connect(tmp_path) as client:
         heard = client.events()
-        await anext(heard)  # how far the start is: from now on it is told what follows
+        await anext(heard)  # how far the start is: from now on it gets what follows
         assert await worker.run("") == ModelError.exit_code
         async for event in heard:
             if isinstance(event, Stopping):

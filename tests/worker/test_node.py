@@ -100,7 +100,7 @@ class Scene:
         return [report.round for report in self.keeper.history.rounds().rounds]
 
     def scores(self) -> list[EvalReport]:
-        """Those that were told, oldest first."""
+        """Those that were reported, oldest first."""
         return [event.report for event in self.events if isinstance(event, EvalFinished)]
 
     def notices(self) -> list[str]:
@@ -178,7 +178,7 @@ async def test_a_round_lasts_where_the_next_ones_questions_cannot_be_set_yet(
     assert not errors and len(scene.engine.ahead) == 2 and len(scene.engine.asked) == 3
 
 
-async def test_rounds_are_counted_kept_and_checkpointed_and_clients_told_of_it(tmp_path: Path) -> None:
+async def test_rounds_are_counted_kept_and_checkpointed_and_reported_to_clients(tmp_path: Path) -> None:
     async with playing(tmp_path, rounds=3) as it:
         await it.until_state(NodeState.IDLE)
         assert it.node.counters.round == 3
@@ -297,25 +297,25 @@ async def test_a_node_that_only_answers_says_so_and_validates_nothing(tmp_path: 
             await it.node.roll_back("base")
 
 
-async def test_what_is_told_and_what_a_client_finds_go_hand_in_hand(tmp_path: Path) -> None:
-    """At every event the latest results are those told so far: who looks in between neither misses nor counts twice."""
+async def test_what_is_reported_and_what_a_client_finds_go_hand_in_hand(tmp_path: Path) -> None:
+    """At every event the latest results are those reported so far, so a client misses none and counts none twice."""
     settings = msgspec.structs.replace(SETTINGS, validate_every=1)
     it = Scene(tmp_path, settings, 1e9)
     seen: list[tuple[int, int, float | None]] = []
-    told: list[tuple[int, int, float | None]] = []
+    published: list[tuple[int, int, float | None]] = []
 
     def publish(event: Event) -> None:
         latest, rounds = it.keeper.latest, sum(isinstance(one, RoundFinished) for one in [*it.events, event])
         scores = [one.report.score for one in [*it.events, event] if isinstance(one, EvalFinished)]
         seen.append((latest.rounds, latest.last.round if latest.last else 0, latest.validation))
-        told.append((rounds, rounds, scores[-1] if scores else None))
+        published.append((rounds, rounds, scores[-1] if scores else None))
         it.publish(event)
 
     it.node.show.publish = publish
     it.node.orders.start(3)
     task = asyncio.create_task(it.recovery.run())
     await it.until_state(NodeState.IDLE)
-    assert seen == told and seen[-1][0] == 3
+    assert seen == published and seen[-1][0] == 3
     assert it.node.orders.finished == 3
     task.cancel()
     await asyncio.wait([task])
@@ -465,7 +465,7 @@ async def test_an_engine_that_writes_slowly_is_waited_for(tmp_path: Path, monkey
         it.engine.hold.set()
 
 
-async def test_rounds_that_are_lost_in_the_middle_of_a_step_are_told(tmp_path: Path) -> None:
+async def test_rounds_that_are_lost_in_the_middle_of_a_step_are_reported(tmp_path: Path) -> None:
     it = Scene(tmp_path, SETTINGS, 10)
     it.node.orders.start(None)
     task = asyncio.create_task(it.recovery.run())

@@ -90,7 +90,7 @@ async def test_until_all_questions_were_asked_once_they_come_twice_as_often(tmp_
 
 
 async def test_what_had_learned_is_asked_all_where_the_way_of_asking_is_another_one(tmp_path: Path) -> None:
-    """Scores of two ways of asking are told apart, and gains are over the same questions."""
+    """Scores of two ways of asking are kept apart, and gains are over the same questions."""
     async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=3), rounds=3) as it:
         await it.until_state(NodeState.IDLE)
         former = msgspec.structs.replace(it.node.counters.standing, questions="asked otherwise")

@@ -39,12 +39,12 @@ HANGS_AFTER = 60
 MOST_GROWTH = 16.0
 """MiB between a third of a target's time and its end; some of it is what the fuzzer itself remembers."""
 FASTEST = 3
-MOST_TOLD = 20
+MOST_SHOWN = 20
 MEMORY = Path("/dev/shm")
 """Where a synced file costs nothing."""
 MOST_MEMORY = 4 << 30
 """Bytes of address space."""
-TOLD = "SAPO_FUZZ_TOLD"
+REPORT = "SAPO_FUZZ_REPORT"
 """Names the file where a child says what came of it."""
 TARGETS: dict[str, Target] = {**WIRE, **FILES}
 
@@ -92,15 +92,15 @@ def child(name: str, inputs: int, seconds: float, seed: int) -> Outcome:
     command = [sys.executable, "-m", "tests.attack.fuzz", "--child", name, "--seed", str(seed)]
     command += ["--inputs", str(inputs)] if inputs else ["--minutes", str(seconds / 60)]
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
-        told = Path(folder) / "told"
+        report = Path(folder) / "report"
         done = subprocess.run(
             command,
             cwd=folder,
             check=False,
             capture_output=True,
-            env=os.environ | {TOLD: str(told), "PYTHONPATH": os.pathsep.join([str(Path.cwd()), *sys.path[1:]])},
+            env=os.environ | {REPORT: str(report), "PYTHONPATH": os.pathsep.join([str(Path.cwd()), *sys.path[1:]])},
         )
-        lines = told.read_bytes().splitlines() if told.exists() else []
+        lines = report.read_bytes().splitlines() if report.exists() else []
     outcome = msgspec.json.decode(lines[-1], type=Outcome) if lines else Outcome(target=name)
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
@@ -159,7 +159,7 @@ def fuzz(name: str, inputs: int, seconds: float, seed: int) -> None:
         take = target.open(room)
         for data in target.seeds():
             attempt(take, target.refused, data)  # some import what they need with the first
-        watch = Watch(Outcome(target=name), target, take, inputs, seconds, Path(os.environ[TOLD]))
+        watch = Watch(Outcome(target=name), target, take, inputs, seconds, Path(os.environ[REPORT]))
         options = [f"-seed={seed}", f"-max_len={target.longest}", f"-timeout={HANGS_AFTER}", "-rss_limit_mb=0"]
         options += [f"-dict={words}", "-verbosity=0", "-print_final_stats=0", "-handle_segv=1"]
         atheris.Setup([sys.argv[0], *options, str(seeds)], watch.one)
@@ -170,14 +170,14 @@ class Watch:
     """Takes inputs one by one, and ends the process when it was enough."""
 
     def __init__(
-        self, outcome: Outcome, target: Target, take: Callable[[bytes], None], inputs: int, seconds: float, told: Path
+        self, outcome: Outcome, target: Target, take: Callable[[bytes], None], inputs: int, seconds: float, report: Path
     ) -> None:
         self._outcome = outcome
         self._refused = target.refused
         self._take = take
         self._inputs = inputs
         self._seconds = seconds
-        self._told = told
+        self._report = report
         self._process = psutil.Process()
         self._spent = time.process_time()
         self._warm = 0
@@ -205,12 +205,12 @@ class Watch:
             os._exit(0)  # the fuzzer would go on, and has no end of its own that lets us speak
 
     def _crashed(self, what: str, data: bytes) -> None:
-        if what not in self._outcome.crashes and len(self._outcome.crashes) < MOST_TOLD:
+        if what not in self._outcome.crashes and len(self._outcome.crashes) < MOST_SHOWN:
             self._outcome.crashes[what] = data.hex()
             self._tell()  # what comes next may end the process
 
     def _tell(self) -> None:
-        with self._told.open("ab") as file:
+        with self._report.open("ab") as file:
             file.write(msgspec.json.encode(self._outcome) + b"\n")
 
 

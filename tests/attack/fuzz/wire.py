@@ -120,9 +120,12 @@ def steps(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def scripts() -> list[bytes]:
-    told = [codec.encode(message) for message in messages()]
-    alone = [script((_ASK, b"\0"), (_FRAME, frame)) for frame in told]
-    return [*alone, script((_ASK, b"\0"), *((_FRAME, frame) for frame in told[:-1]), (_TIME, b"\xff"), (_TIME, b"\7"))]
+    sent = [codec.encode(message) for message in messages()]
+    alone = [script((_ASK, b"\0"), (_FRAME, frame)) for frame in sent]
+    return [
+        *alone,
+        script((_ASK, b"\0"), *((_FRAME, frame) for frame in sent[:-1]), (_TIME, b"\xff"), (_TIME, b"\7")),
+    ]
 
 
 def _session(folder: Path) -> Callable[[bytes], None]:

@@ -10,7 +10,7 @@ after the other from its start on, as a busy computer starves them, the keyring 
 memory runs out: its engine is killed (-9) and the kernel's count of such kills one higher, as the kernel does it, by a
 file that stands for /proc/vmstat in that node's own view (as root; else the count stays, and the node says "maybe").
 The full disk is a small one in memory, filled up while a round is played and emptied again; the read-only one a file
-with a file system that the kernel is told to take for broken, mended before the next start. What a line does to links
+with a file system that the kernel treats as broken, repaired before the next start. What a line does to links
 is in `lines`, what a power cut leaves in `power`.
 """
 
@@ -124,8 +124,8 @@ def newest(folder: Path) -> Path:
 
 
 def a_row_is_another_text(folder: Path) -> None:
-    """Of the newest round, which a start reads and SQLite puts before the others; an older row is told of to who asks
-    for it (tests/worker/store/test_history.py)."""
+    """Of the newest round, which a start reads and SQLite puts before the others; an older row is shown to
+    a client that asks for it (tests/worker/store/test_history.py)."""
     data = (folder / "history.sqlite").read_bytes()
     overwrite(folder / "history.sqlite", data.index(b'"local_groups"'), 8)
 
@@ -146,7 +146,7 @@ SILENT = {
     *("the worker is suspended", "the engine is suspended", "the examiner is suspended"),
     *("its processes are starved", "the clock jumps"),
 }
-"""A cache is made again, wishes are not asked for where a run is told what to do, and the others cost nothing: there is
+"""A cache is made again, wishes are ignored where a run gets its orders, and the others cost nothing: there is
 nothing to say."""
 
 

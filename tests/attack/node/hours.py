@@ -221,9 +221,9 @@ def _queues(counted: Sequence[Sample]) -> Figure:
     """Which of them grow for certain, by more than memory may."""
     fits = {name: trend([sample.queues.get(name, 0.0) for sample in counted]) for name in counted[-1].queues}
     growing = {name: fit for name, fit in fits.items() if fit is not None and fit.low > MOST_DRIFT}
-    told = [f"{name} {fit.percent:+.0f}% ({fit.interval})" for name, fit in growing.items()]
-    told.append("at the end: " + ", ".join(f"{name} {value:.0f}" for name, value in counted[-1].queues.items()))
-    return exactly("queues that grow", len(growing), "queues", 0, "; ".join(told))
+    notes = [f"{name} {fit.percent:+.0f}% ({fit.interval})" for name, fit in growing.items()]
+    notes.append("at the end: " + ", ".join(f"{name} {value:.0f}" for name, value in counted[-1].queues.items()))
+    return exactly("queues that grow", len(growing), "queues", 0, "; ".join(notes))
 
 
 def trend(values: Sequence[float]) -> Trend | None:

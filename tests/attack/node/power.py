@@ -130,8 +130,8 @@ def parse(trace: Path, folder: Path) -> Recording:
     recording, seen = Recording(), _Seen(folder)
     promised = 0
     for name, words, result, opened in calls(trace):
-        if name == "write" and (told := ANNOUNCED.search(_bytes(words[1]))):
-            promised = max(promised, int(told[1]))
+        if name == "write" and (announced := ANNOUNCED.search(_bytes(words[1]))):
+            promised = max(promised, int(announced[1]))
         for op in seen.ops(name, words, result, opened):
             recording.ops.append(op)
             recording.promised.append(promised)

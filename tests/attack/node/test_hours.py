@@ -9,7 +9,7 @@ from tests.attack.node.hours import Sample, figures, leaks, trend
 from tests.bench.processes import role
 
 
-def test_a_series_that_grows_is_told_from_one_that_only_wavers() -> None:
+def test_a_series_that_grows_is_kept_apart_from_one_that_only_wavers() -> None:
     rng = random.Random(1)
     level = [400 + rng.gauss(0, 20) for _ in range(90)]
     flat, grown = trend(level), trend([value + 80 * at / 89 for at, value in enumerate(level)])
@@ -38,7 +38,7 @@ def test_paths_and_names_are_found_in_logs() -> None:
     assert leaks(text, folders, user="alice", host="box-1") == text.splitlines()[1:7]
 
 
-def test_processes_are_told_apart_by_their_command_line() -> None:
+def test_processes_are_kept_apart_by_their_command_line() -> None:
     assert role(["python", "-m", "sapo_desktop.worker.hosts.host", "--parent", "1", "engine"]) == "engine"
     assert role(["python", "-m", "sapo_desktop.worker.membership.relay", "--data", "x"]) == "relay"
     assert role(["python", "-m", "sapo_desktop", "run"]) == "command"

@@ -97,7 +97,7 @@ class Internet:
 
     async def honest_links(self, rng: Random) -> Met:
         """What one newcomer meets."""
-        book = self.told_book(rng)
+        book = self.full_book(rng)
         clock = SimpleNamespace(at=START)
         times = SimpleNamespace(time=lambda: clock.at.unix, monotonic=lambda: clock.at.monotonic)
         with (
@@ -126,8 +126,8 @@ class Internet:
             await links.close()
         return met
 
-    def told_book(self, rng: Random) -> AddressBook:
-        """A fresh book that was told all addresses, in any order and by anybody."""
+    def full_book(self, rng: Random) -> AddressBook:
+        """A fresh book that received all addresses, in any order and by anybody."""
         book = AddressBook(b"o" * 32, rng.randbytes(32))
         hosts = sorted(self.leads_to)
         rng.shuffle(hosts)

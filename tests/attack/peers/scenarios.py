@@ -5,7 +5,7 @@
     python -m tests.attack.peers.scenarios --only eclipse,sybils
 
 Pool, draw, standing, clock, address book and exchange are the product's; links are joined in memory
-(tests/swarm/mesh.py), and time passes when told to. Some goals cannot be held by a node that knows nobody: such a
+(tests/swarm/mesh.py), and the test moves the time. Some goals cannot be held by a node that knows nobody: such a
 figure stands here as missed.
 """
 
@@ -339,7 +339,7 @@ def crowd(quick: bool, rng: Random) -> Iterator[Figure]:
 
 
 def waited(seconds: float, rng: Random, *, one_place: bool, in_turns: bool) -> list[float]:
-    """Seconds that each message of the honest links waited. `in_turns`: else nobody is told from anybody."""
+    """Seconds that each message of the honest links waited. `in_turns`: otherwise all share one turn."""
     now, turns, waits = 0.0, Turns[int](0.0), []
     coming = [(rng.uniform(0.0, 10.0), link) for link in range(CALM)]
     coming += [(rng.uniform(0.0, 1.0), link) for link in range(CALM, CALM + CROWD)]
@@ -370,32 +370,32 @@ NODES, LISTENING = 40, 10
 
 
 def gone(quick: bool, rng: Random) -> Iterator[Figure]:
-    """The one relay that every node named ends for good: who has a link left, with what peers told of others?"""
+    """The one relay that every node named ends for good: who has a link left, with the addresses that peers pass on?"""
     tries = 2 if quick else 20
-    for told in (True, False):
-        left = sum(linked_without_relay(rng, told=told) for _ in range(tries))
-        name = f"nodes with a link when their relay is gone{'' if told else ', addresses never passed on'}"
+    for passed_on in (True, False):
+        left = sum(linked_without_relay(rng, passed_on=passed_on) for _ in range(tries))
+        name = f"nodes with a link when their relay is gone{'' if passed_on else ', addresses never passed on'}"
         note = f"{left} of {tries * NODES}; {LISTENING} of {NODES} nodes can be dialled"
-        yield at_least(name, left / (tries * NODES), "share", 0.95 if told else None, note)
+        yield at_least(name, left / (tries * NODES), "share", 0.95 if passed_on else None, note)
 
 
-def linked_without_relay(rng: Random, *, told: bool) -> int:
-    """Nodes with a link that is none to the relay, after an hour with it. `told`: whether anybody tells addresses."""
+def linked_without_relay(rng: Random, *, passed_on: bool) -> int:
+    """Nodes with a link that is none to the relay, after an hour with it. `passed_on`: whether addresses are."""
     signers = [Signer(rng.randbytes(32)) for _ in range(NODES + 1)]
     relay = NODES
     books = [AddressBook(signer.key, rng.randbytes(32)) for signer in signers]
     places = [Address(f"{20 + n}.7.0.1", 8765, key=signers[n].key) for n in range(LISTENING)]
-    told_of = [Announcement(signers[n], NETWORK, place, relay=False) for n, place in enumerate(places)]
+    announcements = [Announcement(signers[n], NETWORK, place, relay=False) for n, place in enumerate(places)]
     links = [{relay} for _ in range(NODES)]
     for minute in range(0, 60, 10):  # a peer is asked once in ten minutes
         at = START.unix + 60.0 * minute
-        records = [[told_of[n].record(START)] if n < LISTENING else [] for n in range(NODES)] + [[]]
+        records = [[announcements[n].record(START)] if n < LISTENING else [] for n in range(NODES)] + [[]]
         passed = [own + book.to_pass_on(rng, at) for own, book in zip(records, books, strict=True)]
         for one, others in [*enumerate(links), (relay, set(range(NODES)))]:
-            for other in sorted(others) if told else ():
+            for other in sorted(others) if passed_on else ():
                 for record in passed[other]:
                     take_record(books[one], record, at)
-        for book in books:  # each is dialled back before it is told of
+        for book in books:  # each is dialled back before it is passed on
             while (found := book.next_unproven([], at, rng)) is not None:
                 book.tried(found, at, reached=True)
         for one in range(NODES):

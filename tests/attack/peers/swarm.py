@@ -205,7 +205,7 @@ def restart_node(
 
 
 def collect(outcome: Outcome, number: int, program: Program) -> None:
-    """Take over the rounds that a program told of; one told twice was lost."""
+    """Take over the rounds that a program reported; one reported twice was lost."""
     known = outcome.rounds.setdefault(number, [])
     numbers = {event["round"] for event in known}
     for event in program.rounds():
@@ -214,9 +214,9 @@ def collect(outcome: Outcome, number: int, program: Program) -> None:
 
 
 def played(folder: Path, outcome: Outcome, running: dict[int, Program], number: int) -> int:
-    """The last round that a node told of."""
-    told = [*outcome.rounds.get(number, []), *running[number].rounds()]
-    return max((int(str(event["round"])) for event in told), default=0)
+    """The last round that a node reported."""
+    rounds = [*outcome.rounds.get(number, []), *running[number].rounds()]
+    return max((int(str(event["round"])) for event in rounds), default=0)
 
 
 def refusals(relay: Program) -> dict[str, dict[str, int]]:
@@ -313,7 +313,7 @@ def figures(outcome: Outcome, talker: Talker, goal: int) -> list[Figure]:
     }
     groups = sum(int(str(e["external_groups"])) for rounds in outcome.rounds.values() for e in rounds)
     least = min(external.values())
-    told = "; ".join(outcome.crashes)
+    crashes = "; ".join(outcome.crashes)
     shut = sum(talker.goodbyes[reason] for reason in ENDED_FOR_RUBBISH)
     shown = ", ".join(f"{count} x {reason}" for reason, count in talker.goodbyes.most_common(4))
     invalid = outcome.refused.get("invalid", {})
@@ -327,7 +327,7 @@ def figures(outcome: Outcome, talker: Talker, goal: int) -> list[Figure]:
             ", ".join(f"node {number}: {count}" for number, count in sorted(external.items())),
         ),
         Figure("external groups trained on", groups, "groups"),
-        exactly("crashes", len(outcome.crashes), "crashes", 0, told),
+        exactly("crashes", len(outcome.crashes), "crashes", 0, crashes),
         Figure("relay killed and started again", outcome.relay_kills, "times"),
         exactly(
             "checkpointed rounds lost",

@@ -86,10 +86,10 @@ def worst(*behaviours: str) -> str:
 def figures(ours: dict[str, str], theirs: dict[str, str]) -> list[Figure]:
     worse = [case for case in ours if ORDER.index(ours[case]) > ORDER.index(theirs[case])]
     counted = ", ".join(f"{count} {behaviour}" for behaviour, count in Counter(ours.values()).most_common())
-    told = ", ".join(f"{case}: {ours[case]} for {theirs[case]}" for case in worse)
+    note = ", ".join(f"{case}: {ours[case]} for {theirs[case]}" for case in worse)
     return [
         Figure("Autobahn cases with our options", len(ours), "cases", note=counted),
-        exactly("cases worse than with the library's own options", len(worse), "cases", 0, told),
+        exactly("cases worse than with the library's own options", len(worse), "cases", 0, note),
     ]
 
 

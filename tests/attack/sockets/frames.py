@@ -85,7 +85,7 @@ def measured(seconds: float) -> Iterator[Figure]:
             attack = Stranger(node.port, frames, rate)
             tell(f"{name}, before HELLO")
             slow, share = asyncio.run(openings(node, seconds, attack.run))
-            note = f"{attack.bytes / 1e6:.1f} MB over {attack.links} connections; {share:.0%} of a core; {told(node)}"
+            note = f"{attack.bytes / 1e6:.1f} MB over {attack.links} connections; {share:.0%} of a core; {result(node)}"
             yield at_most(f"median honest opening, under {name}", 1000 * slow, "ms", 100, note)
     with victim() as node:
         tell("a proven link pings")
@@ -97,7 +97,7 @@ def measured(seconds: float) -> Iterator[Figure]:
         tell("a peer sends, is cut off or resets the connection, and sends on")
         asyncio.run(openings(node, seconds, Resetting(node.port).run))
         name = f"log of {seconds:.0f} s of resets amidst PINGs"
-        yield at_most(name, log_bytes(node) / 1000, "KB", 20, told(node))
+        yield at_most(name, log_bytes(node) / 1000, "KB", 20, result(node))
 
 
 # -- the node ------------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def log_bytes(node: Victim) -> int:
     return sum(path.stat().st_size for path in node.log.parent.glob("worker.log*"))
 
 
-def told(node: Victim) -> str:
+def result(node: Victim) -> str:
     return f"{log_bytes(node) / 1000:.1f} KB of log"
 
 

@@ -5,7 +5,7 @@
 
 Two real nodes and a relay between them, in one process on this computer. What the one shares goes through a proxy: it
 delays everything by 200 ms, and of what it hands on a tenth is late by the time that TCP takes to send it once more; or
-it hands on nothing for a while, which no side is told. Counted is what reached the other node in the end.
+it forwards nothing for a while, and no side learns of it. What counts is what reached the other node in the end.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Other people's websocket clients at a node's port: what they are told, and whether the node still serves its peers.
+"""Other people's websocket clients at a node's port: what answer they get, and whether the node still serves its peers.
 
     python -m tests.attack.sockets.strangers --wscat wscat
 
@@ -59,8 +59,8 @@ def main() -> None:
     tried, served = asyncio.run(play(given.wscat))
     for one in tried:
         ended = [kind for kind, answer in one.answers.items() if answer]
-        told = "; ".join(f"{kind}: {answer}" for kind, answer in one.answers.items())
-        show([Figure(f"{one.client}: tries that were ended", len(ended), "tries", note=told)], given)
+        note = "; ".join(f"{kind}: {answer}" for kind, answer in one.answers.items())
+        show([Figure(f"{one.client}: tries that were ended", len(ended), "tries", note=note)], given)
     show([exactly("honest links served afterwards", served, "links", 1)], given)
 
 
@@ -100,7 +100,7 @@ async def said(command: list[str]) -> str:
     )
     assert process.stdout is not None
     try:
-        # Its input stays open: wscat ends with it, before it has shown what it was told.
+        # Its input stays open: wscat ends with it, before it has shown the answer.
         out = await asyncio.wait_for(process.stdout.read(), SECONDS)
         await process.wait()
     except TimeoutError:

@@ -89,12 +89,12 @@ def held_to_avx2(model: str, options: JobOptions) -> Iterator[Callable[[], float
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **AVX2}
     ) as child:
-        asked, told = child.stdin, child.stdout
-        assert asked is not None and told is not None
+        asked, answered = child.stdin, child.stdout
+        assert asked is not None and answered is not None
 
         def answer() -> float:
             print(file=asked, flush=True)
-            return float(told.readline())
+            return float(answered.readline())
 
         yield answer
 

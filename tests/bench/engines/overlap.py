@@ -99,7 +99,7 @@ def played(model: str, folder: Path, options: argparse.Namespace) -> list[Turn]:
 
 
 class Child:
-    """A process with an engine of its own, which plays a phase when it is told to."""
+    """A process with an engine of its own, which plays a phase on request."""
 
     def __init__(self, folder: Path, threads: int, options: argparse.Namespace) -> None:
         command = [sys.executable, "-m", "tests.bench.engines.overlap", "--child", str(folder), str(threads)]

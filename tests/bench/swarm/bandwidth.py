@@ -5,7 +5,7 @@
 
 Measured: nodes and a relay over real websockets with TLS, everything but model and examiner; every node publishes and
 draws four groups of eight answers in ten seconds, the pace of a 4/4 mix. Simulated: the same sessions, exchanges,
-pools and draws joined in memory, in time that passes when told to; two relays with as many sessions as they take, and
+pools and draws joined in memory, in simulated time; two relays with as many sessions as they take, and
 what their shelves hold of authors beyond them.
 """
 

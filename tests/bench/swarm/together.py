@@ -171,8 +171,8 @@ def scored(data: Path, points: list[Point], seconds: float, shares: Sequence[flo
     for share in shares:
         point = [p for p in points if p.cpu <= share * seconds and p.round in kept][-1]
         line = [sys.executable, "-m", "sapo_desktop", "eval", "--checkpoint", str(point.round), "--which", "validation"]
-        told = subprocess.run([*line, "--data", str(data), "--json"], check=True, stdout=subprocess.PIPE).stdout
-        report = next(event for event in map(json.loads, told.splitlines()) if event["event"] == "eval")
+        printed = subprocess.run([*line, "--data", str(data), "--json"], check=True, stdout=subprocess.PIPE).stdout
+        report = next(event for event in map(json.loads, printed.splitlines()) if event["event"] == "eval")
         found.append(Score(round=point.round, cpu=point.cpu, solved=report["score"]))
     return found
 
@@ -203,8 +203,8 @@ def rewards(arm: Played) -> float:
 
 def _over_seeds(name: str, values: list[float], unit: str, note: str) -> Figure:
     interval = t_interval(values)
-    told = f"95% interval {interval.low:.3f} to {interval.high:.3f}" if interval else "one seed"
-    return Figure(name, statistics.fmean(values), unit, note="; ".join(filter(None, (told, note))))
+    printed = f"95% interval {interval.low:.3f} to {interval.high:.3f}" if interval else "one seed"
+    return Figure(name, statistics.fmean(values), unit, note="; ".join(filter(None, (printed, note))))
 
 
 if __name__ == "__main__":

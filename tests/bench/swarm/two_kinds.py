@@ -36,8 +36,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         model = other_kind(starter_folder(), folder / "other", given.seed)
-        told = play(folder, model, rounds, given.seed)
-    for name, played in told.items():
+        of_names = play(folder, model, rounds, given.seed)
+    for name, played in of_names.items():
         show(figures(name, played, rounds), given)
 
 

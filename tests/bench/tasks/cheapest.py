@@ -81,10 +81,10 @@ def figure(examiner: Examiner, task: TaskKey, first_seed: int, count: int) -> Fi
         "feature": best_feature(seen(examiner, task, learnt), seen(examiner, task, asked)),
     }
     value = round(max(best.share for best in found.values()), 4)
-    told = "; ".join(f"{kind} {best.share:.3f} ({best.name})" for kind, best in found.items())
+    note = "; ".join(f"{kind} {best.share:.3f} ({best.name})" for kind, best in found.items())
     name = f"cheapest.{task.replace('/', '.')}"
     return at_most(
-        name, value, "share", GOAL if level.shared else None, told if level.shared else f"not shared; {told}"
+        name, value, "share", GOAL if level.shared else None, note if level.shared else f"not shared; {note}"
     )
 
 

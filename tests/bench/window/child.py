@@ -4,8 +4,8 @@ bare                 pyqtgraph's smallest window, to its first paint
 start FOLDER         ours, to its first paint
 load FOLDER SECONDS  ours, with a node at work and 100,000 points: frames, clicks, memory, then hidden in the tray
 
-Each frame and click is told as [wall, CPU of the window's thread] in seconds: the second hardly depends on what else
-the computer does.
+Each frame and click is reported as [wall, CPU of the window's thread] in seconds: the second hardly depends on other
+load.
 """
 
 import json

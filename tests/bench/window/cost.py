@@ -65,9 +65,9 @@ def loaded(scratch: Path, seconds: float, screen: dict[str, str]) -> Iterator[Fi
     yield at_most("CPU when hidden in the tray", 100 * hidden["hidden"], "%", 100 * HIDDEN_GOAL, note)
 
 
-def resident(name: str, told: dict[str, Any]) -> Figure:
-    note = f"{told['anonymous'] / 1e6:.0f} MB of it not shared with others by way of files"
-    return at_most(name, told["rss"] / 1e6, "MB", MEMORY_GOAL / 1e6, note)
+def resident(name: str, memory: dict[str, Any]) -> Figure:
+    note = f"{memory['anonymous'] / 1e6:.0f} MB of it not shared with others by way of files"
+    return at_most(name, memory["rss"] / 1e6, "MB", MEMORY_GOAL / 1e6, note)
 
 
 def late(name: str, taken: Sequence[Sequence[float]], goal: float | None = None) -> Figure:

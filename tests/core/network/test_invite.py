@@ -74,8 +74,8 @@ def test_an_address_named_twice_is_one() -> None:
 def test_what_is_no_link_is_refused_in_one_sentence(link: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint) as refused:
         Invite.parse(link)
-    told = str(refused.value)
-    assert told.isprintable() and len(told) < 300, "nothing of a stranger's link reaches the terminal"
+    message = str(refused.value)
+    assert message.isprintable() and len(message) < 300, "nothing of a stranger's link reaches the terminal"
 
 
 @given(st.text(max_size=200))

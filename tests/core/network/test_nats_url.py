@@ -28,7 +28,7 @@ def test_a_secret_is_refused_and_not_repeated(text: str) -> None:
     assert "secret" not in str(refused.value)
 
 
-def test_what_may_be_told_a_password() -> None:
+def test_what_may_get_a_password() -> None:
     servers = [
         "tls://a:1",
         "nats://127.0.0.1:1",

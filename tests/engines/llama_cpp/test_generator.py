@@ -218,14 +218,14 @@ def test_progress_counts_and_shows_an_answer(pair: Pair, monkeypatch: pytest.Mon
     assert ended and all(flat[one.place].text == one.text for one in ended)
 
 
-def test_a_single_answer_is_told_piece_by_piece(pair: Pair) -> None:
+def test_a_single_answer_is_reported_piece_by_piece(pair: Pair) -> None:
     pieces: list[str] = []
 
-    def told(message: msgspec.Struct) -> None:
+    def names(message: msgspec.Struct) -> None:
         if isinstance(message, p.TokenText):
             pieces.append(message.text)
 
-    made = pair.ask_cpp(request(answers=1, questions=["a"], greedy=True), told)
+    made = pair.ask_cpp(request(answers=1, questions=["a"], greedy=True), names)
     text = made.completions[0][0].text
     assert pieces and text.startswith("".join(pieces)), "halves of characters wait for the other half"
 
@@ -347,14 +347,14 @@ def test_what_does_not_fit_is_not_asked_for_again(pair: Pair, monkeypatch: pytes
 def test_on_windows_a_persons_name_in_the_path_does_not_matter(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """llama.cpp opens what it writes in the system's code page there: it is told a bare name."""
+    """llama.cpp opens what it writes in the system's code page there, so it gets a bare name."""
     from sapo_desktop.engines.llama_cpp import service
 
-    told: list[bytes] = []
+    names: list[bytes] = []
     write = service.c.llama_model_quantize
 
     def writing(source: bytes, target: bytes, settings: Any) -> int:
-        told.append(target)
+        names.append(target)
         return int(write(source, target, settings))
 
     monkeypatch.setattr(service.c, "llama_model_quantize", writing)
@@ -362,7 +362,7 @@ def test_on_windows_a_persons_name_in_the_path_does_not_matter(
     folder, before = tmp_path / "Zoë Đỗ", Path.cwd()
     folder.mkdir()
     service.quantise(pair.gguf, folder / "q.gguf", "q4_0", threads=1)
-    assert told == [b"q.gguf.part"] and Path.cwd() == before
+    assert names == [b"q.gguf.part"] and Path.cwd() == before
     assert [path.name for path in folder.iterdir()] == ["q.gguf"]
 
 

@@ -66,8 +66,8 @@ class Sampler:
             made: p.Generated = self.pair.ask_torch(request)
             return made
         self.pair.sync()
-        told: p.Generated = self.pair.ask_cpp(request)
-        return told
+        logits_of: p.Generated = self.pair.ask_cpp(request)
+        return logits_of
 
     @property
     def trainer(self) -> GrpoTrainer:
@@ -150,10 +150,10 @@ def test_every_matrix_has_the_format_that_is_tried(samplers: dict[str, Sampler])
     engine = samplers["torch"].pair.torch._engine
     assert engine is not None
     with torch.no_grad():
-        assert torch.allclose(told(narrow), told(engine), atol=1e-3)
+        assert torch.allclose(logits_of(narrow), logits_of(engine), atol=1e-3)
 
 
-def told(engine: TorchEngine) -> torch.Tensor:
+def logits_of(engine: TorchEngine) -> torch.Tensor:
     """Log-probabilities of 200 tokens, [200]."""
     (part,) = engine.trainer.parts([TrainingSequence(prompt=[1], tokens=list(range(200)), advantage=1.0)], [0])
     return engine.trainer.logprobs(part)

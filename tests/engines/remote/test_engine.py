@@ -56,13 +56,13 @@ class Connected:
     def __init__(self, script: Scripted, url: str, folder: Path, **options: Any) -> None:
         self.script = script
         self.service = create()
-        self.told: list[msgspec.Struct] = []
+        self.progress: list[msgspec.Struct] = []
         request = p.LoadRemote(url=url, folder=str(folder), **({"model": "", "seconds": 5.0} | options))
         self.loaded = self.handle(request)
         script.asked.clear()
 
     def handle(self, request: Any) -> Any:
-        return self.service.handle(request, self.told.append)
+        return self.service.handle(request, self.progress.append)
 
     def generate(self, prompts: list[str] = QUESTIONS, answers: int = 3, **options: Any) -> p.Generated:
         base = options.pop("base", False)
@@ -159,15 +159,15 @@ def test_a_seed_repeats_and_another_does_not(node: Any) -> None:
 def test_the_progress_counts_answers_and_shows_one_that_ended(connect: Connect) -> None:
     node = connect("one-by-one")
     made = node.generate()
-    told = [t for t in node.told if isinstance(t, p.GenerationProgress)]
-    assert [t.finished for t in told] == [1, 2, 3, 4, 5, 6] and all(t.total == 6 for t in told)
+    progress = [t for t in node.progress if isinstance(t, p.GenerationProgress)]
+    assert [t.finished for t in progress] == [1, 2, 3, 4, 5, 6] and all(t.total == 6 for t in progress)
     answers = flat(made)
-    assert all(t.ended is not None and t.ended.text == answers[t.ended.place].text for t in told)
+    assert all(t.ended is not None and t.ended.text == answers[t.ended.place].text for t in progress)
 
 
-def test_a_single_answer_is_told_as_text(node: Any) -> None:
+def test_a_single_answer_is_reported_as_text(node: Any) -> None:
     made = node.generate(QUESTIONS[:1], answers=1)
-    assert [t.text for t in node.told if isinstance(t, p.TokenText)] == [made.completions[0][0].text]
+    assert [t.text for t in node.progress if isinstance(t, p.TokenText)] == [made.completions[0][0].text]
 
 
 def test_the_context_is_the_smaller_of_both_and_a_full_prompt_is_not_sent(node: Any) -> None:
@@ -207,7 +207,7 @@ def test_a_model_with_fewer_tokens_is_another_model(connect: Connect, folder: Pa
         connect(script=Scripted("llama-server", load_tokenizer(folder), models=models))
 
 
-def test_the_key_is_sent_and_a_wrong_one_is_told(connect: Connect, folder: Path) -> None:
+def test_the_key_is_sent_and_a_wrong_one_is_reported(connect: Connect, folder: Path) -> None:
     words = load_tokenizer(folder)
     assert connect(script=Scripted("vllm", words, key="secret"), key="secret").generate().completions
     with pytest.raises(HostError, match="does not accept the key"):
@@ -460,12 +460,12 @@ def test_ids_that_are_not_ours_are_not_learned_from(node: Any) -> None:
         assert completion.logprobs == [] and max(completion.tokens) < node.loaded.vocabulary
 
 
-def test_a_server_with_another_vocabulary_is_told_at_once(connect: Connect, folder: Path) -> None:
+def test_a_server_with_another_vocabulary_is_reported_at_once(connect: Connect, folder: Path) -> None:
     script = Scripted("vllm", load_tokenizer(folder), faults=[None, external_ids])
     assert any("Check that both are the same" in str(text) for text in connect(script=script).loaded.said)
 
 
-def test_a_refusal_is_told_once_and_cleaned(node: Any) -> None:
+def test_a_refusal_is_reported_once_and_cleaned(node: Any) -> None:
     node.script.models.clear()
     with pytest.raises(HostError, match=r"refuses \(404: no, vllm does not do that\)") as refusal:
         node.generate(QUESTIONS[:1])

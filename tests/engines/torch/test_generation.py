@@ -80,7 +80,7 @@ def test_a_seed_repeats_bit_for_bit_and_rows_differ(engine: TorchEngine) -> None
     assert first.completions[0] != first.completions[3]  # the same prompt, another row
 
 
-def test_end_of_sequence_is_kept_and_the_limit_is_told(engine: TorchEngine) -> None:
+def test_end_of_sequence_is_kept_and_the_limit_is_reported(engine: TorchEngine) -> None:
     made = flat(answer(engine, PROMPTS, 8, max_tokens=25, seed=2).completions)
     stopped = [c for c in made if c.finish == "stop"]
     closed = [c for c in made if c.finish == "closed"]
@@ -246,14 +246,14 @@ def test_a_cancel_is_seen_at_the_next_step(engine: TorchEngine) -> None:
 
 def test_progress_counts_sequences_and_tokens(engine: TorchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answering, "PROGRESS_SECONDS", 0.0)
-    told: list[GenerationProgress] = []
+    progress: list[GenerationProgress] = []
     request = Generate(prompts=as_prompts(PROMPTS), answers=2, sampling=Sampling(max_tokens=20, seed=2))
-    made = engine.generate(request, told.append, threading.Event().is_set)  # type: ignore[arg-type]
-    assert all(t.total == 8 for t in told)
-    assert [t.tokens for t in told] == sorted(t.tokens for t in told)
-    assert told[-1].tokens <= sum(len(c.tokens) for c in flat(made.completions))
+    made = engine.generate(request, progress.append, threading.Event().is_set)  # type: ignore[arg-type]
+    assert all(t.total == 8 for t in progress)
+    assert [t.tokens for t in progress] == sorted(t.tokens for t in progress)
+    assert progress[-1].tokens <= sum(len(c.tokens) for c in flat(made.completions))
     answers = flat(made.completions)
-    shown = [t.ended for t in told if t.ended is not None]
+    shown = [t.ended for t in progress if t.ended is not None]
     assert shown and all(one.text == answers[one.place].text for one in shown)
     assert all(answers[one.place].finish in ("stop", "closed") for one in shown)
 

@@ -32,7 +32,7 @@ def test_what_is_loaded(lm: LanguageModel) -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card that can be used")
-def test_a_card_that_cannot_be_used_is_told_apart(llama: Path) -> None:
+def test_a_card_that_cannot_be_used_is_kept_apart(llama: Path) -> None:
     with pytest.raises(CardUnusable, match=r"The graphics card cannot be used \(.+\)\.$"):
         load_language_model(llama, "cuda")
     with pytest.raises(ModelError, match="set device to auto") as refused:
@@ -63,7 +63,7 @@ def test_external_text_with_a_special_token_is_skipped(lm: LanguageModel, text: 
 
 
 @pytest.mark.parametrize("lacking", ["model.safetensors", "config.json", ""])
-def test_what_is_not_there_is_told(copied: Path, lacking: str) -> None:
+def test_what_is_not_there_is_reported(copied: Path, lacking: str) -> None:
     shutil.rmtree(copied) if not lacking else (copied / lacking).unlink()
     with pytest.raises(ModelError, match="cannot be read"):
         load_language_model(copied)
@@ -76,14 +76,14 @@ def test_pickled_weights_are_not_read(copied: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "config.json", "tokenizer.json"])
-def test_damaged_files_are_told(copied: Path, file: str) -> None:
+def test_damaged_files_are_reported(copied: Path, file: str) -> None:
     content = (copied / file).read_bytes()
     (copied / file).write_bytes(content[: len(content) // 2])
     with pytest.raises(ModelError, match="Download the folder again"):
         load_language_model(copied)
 
 
-def test_missing_layers_are_told(copied: Path) -> None:
+def test_missing_layers_are_reported(copied: Path) -> None:
     config = json.loads((copied / "config.json").read_text())
     (copied / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
     with pytest.raises(ModelError, match="incomplete"):
@@ -99,6 +99,6 @@ def test_layers_that_are_not_written_out_are_refused(copied: Path, change: dict[
 
 
 @pytest.mark.parametrize(("device", "dtype"), [("toaster", "auto"), ("cpu", "int3")])
-def test_unknown_devices_and_formats_are_told(llama: Path, device: str, dtype: str) -> None:
+def test_unknown_devices_and_formats_are_reported(llama: Path, device: str, dtype: str) -> None:
     with pytest.raises(ModelError):
         load_language_model(llama, device, dtype)

@@ -97,7 +97,7 @@ def with_texts(value: Value, text: Callable[[str, str], str], name: str = "") ->
     return value
 
 
-def told_by_strangers(text: str) -> Iterator[Any]:
+def sent_by_strangers(text: str) -> Iterator[Any]:
     """Events that carry a stranger's text."""
     yield Answered(round=1, task=text, question=text, completion=text, solved=True)
     yield Notice(level="warning", text=text, time=NOW)

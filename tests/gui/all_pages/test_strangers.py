@@ -35,7 +35,7 @@ from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Elided, as_tooltip, for_button, for_notification
 from sapo_desktop.view.link import Lost
 from sapo_desktop.worker.control.messages.events import StateChanged
-from tests.gui.all_pages.every_page import a_full_window, go_round, staged, told_by_strangers, with_texts
+from tests.gui.all_pages.every_page import a_full_window, go_round, sent_by_strangers, staged, with_texts
 from tests.gui.scenes import a_view
 from tests.gui.stage import StageBridge
 
@@ -67,7 +67,7 @@ def test_every_page_shows_it_as_it_is(qtbot: QtBot, name: str) -> None:
     began = time.monotonic()
     window = a_full_window(view, lambda reply: with_texts(reply, lambda field, text: text if field in KEPT else evil))
     qtbot.addWidget(window)
-    for event in told_by_strangers(evil):
+    for event in sent_by_strangers(evil):
         window._bridge.tell(event)  # type: ignore[attr-defined]
     for _ in go_round(window):
         assert [fault for widget in window.page.findChildren(QWidget) for fault in faults(widget)] == []
@@ -127,8 +127,8 @@ def test_the_small_ways_out_are_safe_too(name: str) -> None:
     button = for_button(evil)
     assert clean(button) == button and "\n" not in button and len(button) < 300
     assert button.count("&") % 2 == 0, "no character of it becomes a key"
-    told = for_notification(evil)
-    assert "<" not in told and clean(told) == told and len(told) <= 400
+    text = for_notification(evil)
+    assert "<" not in text and clean(text) == text and len(text) <= 400
 
 
 def test_the_tray_shows_it_as_it_is(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

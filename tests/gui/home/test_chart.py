@@ -127,7 +127,7 @@ def test_a_start_shows_the_last_known_rounds(qtbot: QtBot) -> None:
     assert any("Answers given: – shown after the start" in name for name in figures), "no count stands for it"
 
 
-def test_a_round_that_is_pointed_at_stays_the_one_that_is_told_of(qtbot: QtBot) -> None:
+def test_a_round_that_is_pointed_at_stays_the_one_that_is_shown(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, a_view(silo_curve()))
     card = home(window)._chart
     card.chart.pointed.emit(150.3)

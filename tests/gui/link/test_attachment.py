@@ -1,4 +1,4 @@
-"""The link to the worker: found, lost, started again with growing pauses, left alone when it was told to end."""
+"""The link to the worker: found, lost, started again with growing pauses, left alone when it was asked to end."""
 
 import asyncio
 import contextlib
@@ -45,11 +45,11 @@ from tests.gui.scenes import NOW, curve, status
 
 
 class FakeWorker:
-    """Answers as a node does; ends when told, or when a test kills it."""
+    """Answers as a node does; ends on request, or when a test kills it."""
 
     def __init__(self, rounds: list[int]) -> None:
         self.rounds = rounds
-        self.told: asyncio.Queue[object] = asyncio.Queue()
+        self.sent: asyncio.Queue[object] = asyncio.Queue()
         self.asked: list[object] = []
         self.closed = False
 
@@ -64,8 +64,8 @@ class FakeWorker:
             case GetCurve(after=after):
                 return self._page(after)
             case Quit():
-                self.told.put_nowait(Stopping(failed=False, reason=""))
-                self.told.put_nowait(None)
+                self.sent.put_nowait(Stopping(failed=False, reason=""))
+                self.sent.put_nowait(None)
                 return Ok(text="Ending.")
             case Pause():
                 raise UsageError("The node is idle: it cannot pause now.")
@@ -78,7 +78,7 @@ class FakeWorker:
 
     async def events(self) -> AsyncIterator[Any]:
         yield Snapshot(status=status(Ready(), "idle", Settings(), 0))
-        while (event := await self.told.get()) is not None:
+        while (event := await self.sent.get()) is not None:
             yield event
 
     async def watch(self, closely: bool) -> None:
@@ -129,7 +129,7 @@ class Stage:
 
     def die(self, last: Stopping | None = None) -> None:
         for event in ([last] if last else []) + [None]:
-            self.link._loop.call_soon_threadsafe(self.workers[-1].told.put_nowait, event)
+            self.link._loop.call_soon_threadsafe(self.workers[-1].sent.put_nowait, event)
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
 def test_attached_it_hears_events_and_asks(stage: Stage) -> None:
     assert stage.attached().settings.settings.silo
     notice = Notice(level="info", text="hello", time=NOW)
-    stage.link._loop.call_soon_threadsafe(stage.workers[0].told.put_nowait, notice)
+    stage.link._loop.call_soon_threadsafe(stage.workers[0].sent.put_nowait, notice)
     assert stage.next() == notice
     with pytest.raises(UsageError, match="cannot pause"):
         stage.link.call(Pause()).result(20)
@@ -181,7 +181,7 @@ def test_another_node_in_the_same_worker_is_asked_anew(stage: Stage) -> None:
     worker = stage.workers[0]
     worker.rounds = [1]
     again = Snapshot(status=status(Ready(), "idle", Settings(), 1))
-    stage.link._loop.call_soon_threadsafe(worker.told.put_nowait, again)
+    stage.link._loop.call_soon_threadsafe(worker.sent.put_nowait, again)
     second = stage.attached()
     assert second.curve.round == [1], "rounds that came since the first are not lost"
     assert second.settings is not first.settings and len(stage.workers) == 1
@@ -223,7 +223,7 @@ def test_one_that_failed_says_why_and_once_it_ran_that_is_no_matter_of_settings(
     assert stage.next() == Lost(reason="The disk is full.")
 
 
-def test_one_that_was_told_to_end_is_left_alone_until_somebody_wants_it(stage: Stage) -> None:
+def test_one_that_was_asked_to_end_is_left_alone_until_somebody_wants_it(stage: Stage) -> None:
     stage.attached()
     stage.link.quit_worker().result(20)
     assert stage.next() == Stopping(failed=False, reason="")
@@ -278,7 +278,7 @@ def test_what_nobody_expected_is_said_and_not_swallowed(tmp_path: Path) -> None:
         stage.attached()
 
 
-def test_whether_somebody_looks_is_told_to_every_worker(stage: Stage) -> None:
+def test_whether_somebody_looks_is_sent_to_every_worker(stage: Stage) -> None:
     stage.attached()
     stage.link.watch(False)
     stage.die()
@@ -287,7 +287,7 @@ def test_whether_somebody_looks_is_told_to_every_worker(stage: Stage) -> None:
     assert [worker.asked.count(False) for worker in stage.workers] == [1, 1]
 
 
-def test_a_busy_computer_is_told_while_the_node_starts(tmp_path: Path) -> None:
+def test_a_busy_computer_is_reported_while_the_node_starts(tmp_path: Path) -> None:
     busy = StateChanged(state="starting", reason="Starting", why=Starting(step="2 of 4", busy="The computer is busy."))
 
     class Slow(FakeWorker):
@@ -337,14 +337,14 @@ def test_the_remedy_follows_from_the_reason_of_the_failure(tmp_path: Path, error
 def test_what_keeps_it_from_starting_is_changed_without_it(unstartable: Stage) -> None:
     link = unstartable.link
     assert unstartable.next() == Lost(reason="There is no model.", remedy="model")
-    told = unstartable.next()
-    assert isinstance(told, SettingsChanged) and told.now.changed == []
+    changed = unstartable.next()
+    assert isinstance(changed, SettingsChanged) and changed.now.changed == []
     with pytest.raises(NotRunning):
         link.call(Pause()).result(20)
 
     link.call(SetSettings(values={"theme": "dark"})).result(20)
-    told = unstartable.next()
-    assert isinstance(told, SettingsChanged) and told.now.changed == ["theme"]
+    changed = unstartable.next()
+    assert isinstance(changed, SettingsChanged) and changed.now.changed == ["theme"]
     assert unstartable.arrived.empty(), "no start is tried for what has nothing to do with it"
 
     link.call(SetSettings(values={"model": "starter", "generator": "llama.cpp"})).result(20)

@@ -46,7 +46,7 @@ def elsewhere(call: Any, *arguments: Any) -> None:
     thread.join()
 
 
-def test_what_piles_up_is_told_once_and_in_order(qtbot: QtBot, bridge: Bridge) -> None:
+def test_what_piles_up_is_reported_once_and_in_order(qtbot: QtBot, bridge: Bridge) -> None:
     heard: list[frozenset[str]] = []
     bridge.changed.connect(heard.append)
 

@@ -75,7 +75,7 @@ def test_arrows_have_one_colour_that_every_theme_shows(colours: Theme) -> None:
 
 @pytest.mark.parametrize("eyes", _BLIND)
 @pytest.mark.parametrize("colours", [LIGHT, DARK], ids=lambda found: found.name)
-def test_the_curves_can_be_told_apart(colours: Theme, eyes: str) -> None:
+def test_the_curves_can_be_kept_apart(colours: Theme, eyes: str) -> None:
     seen = {c: lab(_BLIND[eyes] @ linear(c)) for c in (colours.chart_me, colours.chart_swarm, colours.chart_held_out)}
     close = [
         (one, other, round(float(np.linalg.norm(seen[one] - seen[other]))))

@@ -155,7 +155,7 @@ def test_a_model_of_another_program_is_chosen_where_it_lies(scene: Scene) -> Non
     assert change.values["model"] == staged_model.FOUND.path
 
 
-def test_a_finished_download_is_told_and_the_list_is_asked_for_again(scene: Scene) -> None:
+def test_a_finished_download_is_reported_and_the_list_is_asked_for_again(scene: Scene) -> None:
     scene.bridge.tell(PROGRESS)
     before = len(scene.bridge.asked_for(GetModels))
     scene.bridge.tell(DONE)

@@ -87,7 +87,7 @@ def test_the_selected_peer_stays_selected_when_others_go(scene: Scene) -> None:
     assert scene.page._links.block.isEnabled()
 
 
-def test_two_links_to_one_peer_are_told_apart(scene: Scene) -> None:
+def test_two_links_to_one_peer_are_kept_apart(scene: Scene) -> None:
     above, _, link = scenes.links(3)
     twins = [link, msgspec.structs.replace(link, bytes_in=50)]
     scene.swarm(links=[above, *twins])

@@ -147,10 +147,10 @@ def test_macos_hands_links_to_the_program_that_runs(qapp: QApplication) -> None:
 def test_ctrl_c_in_the_terminal_ends_it_politely(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, platform: str) -> None:
     monkeypatch.setattr(sys, "platform", platform)
     before = signal.getsignal(signal.SIGINT)
-    told: list[int] = []
-    with polite_ends(lambda: told.append(1)):
+    calls: list[int] = []
+    with polite_ends(lambda: calls.append(1)):
         signal.raise_signal(signal.SIGINT)
-        qtbot.waitUntil(lambda: told == [1])
+        qtbot.waitUntil(lambda: calls == [1])
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -78,7 +78,7 @@ def test_closing_asks_whoever_has_the_tray(qtbot: QtBot) -> None:
     assert window.isVisible()
 
 
-def test_a_page_is_told_what_to_show_of_it(qtbot: QtBot) -> None:
+def test_a_page_learns_what_to_show_of_it(qtbot: QtBot) -> None:
     window, _ = a_window(qtbot, a_view(), {ListTasks: staged_try.tasks()})
     window.go("try/gcd")
     page = window.page
@@ -101,7 +101,7 @@ def test_a_window_that_was_put_away_is_seen_by_nobody_until_it_is_back(qtbot: Qt
     window, _ = a_window(qtbot, a_view())
     assert window.seen
     window.put_away()
-    window.setWindowState(Qt.WindowState.WindowNoState)  # as Wayland has it: minimised, and nobody is told
+    window.setWindowState(Qt.WindowState.WindowNoState)  # on Wayland nothing reports a minimised window
     assert not window.seen
     window.present()
     assert window.seen
@@ -146,12 +146,12 @@ def test_a_window_makes_the_page_that_it_begins_with_and_no_other(qtbot: QtBot, 
     assert list(window._pages) == made
 
 
-def test_a_screen_reader_is_told_no_markup_and_pages_are_no_check_boxes(qtbot: QtBot) -> None:
+def test_a_screen_reader_gets_no_markup_and_pages_are_no_check_boxes(qtbot: QtBot) -> None:
     window, _ = a_window(qtbot, a_view(silo_curve()))
     for widget in window.findChildren(QWidget):
-        told = QAccessible.queryAccessibleInterface(widget)
+        interface = QAccessible.queryAccessibleInterface(widget)
         for kind in (QAccessible.Text.Name, QAccessible.Text.Description):
-            assert told is None or "<span" not in told.text(kind), widget
+            assert interface is None or "<span" not in interface.text(kind), widget
     roles = {QAccessible.queryAccessibleInterface(button).role() for button in window._side._buttons.values()}
     assert roles == {QAccessible.Role.RadioButton}
 

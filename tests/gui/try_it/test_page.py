@@ -60,7 +60,7 @@ def page(qtbot: QtBot, bridge: StageBridge) -> TryPage:
 
 @pytest.fixture
 def slow(qtbot: QtBot) -> tuple[TryPage, LateBridge]:
-    """A page whose question is under way, and the bridge that answers it when it is told to."""
+    """A page whose question is under way, and the bridge that answers it on request."""
     bridge = late(Ask)
     page = a_page(qtbot, bridge)
     ask_own(page, "Why?")
@@ -230,7 +230,7 @@ def test_it_turns_to_the_task_that_was_picked_elsewhere(qtbot: QtBot, known: boo
     assert task.isVisible() and (task._family.current, task._level.current) == ("gcd", "easy")
 
 
-def test_a_question_of_no_task_is_told_so_and_a_task_s_is_proposed(page: TryPage, bridge: StageBridge) -> None:
+def test_a_question_of_no_task_is_reported_and_a_task_s_is_proposed(page: TryPage, bridge: StageBridge) -> None:
     ask_own(page, "Capital of France?")
     assert any("has practised its tasks" in text for text in texts(page))
     press(page, "Pick a random question from a task")
@@ -287,10 +287,10 @@ def test_a_chat_that_is_full_says_what_to_do(page: TryPage, bridge: StageBridge)
     for number in range(MOST_TURNS):
         page._question.ask_own(str(number))
     assert len(page._chat) == MOST_TURNS
-    told: list[str] = []
-    bridge.trouble.connect(told.append)
+    troubles: list[str] = []
+    bridge.trouble.connect(troubles.append)
     page._question.ask_own("One more?")
-    assert len(told) == 1 and "Start a new chat" in told[0] and len(page._chat) == MOST_TURNS
+    assert len(troubles) == 1 and "Start a new chat" in troubles[0] and len(page._chat) == MOST_TURNS
 
 
 def test_an_answer_is_copied_and_its_prompt_is_shown(page: TryPage, bridge: StageBridge) -> None:

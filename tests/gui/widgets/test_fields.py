@@ -67,12 +67,12 @@ def test_a_choice_keeps_its_value_when_the_choices_change(qtbot: QtBot) -> None:
     choice = Choice("Level", [("easy", "easy"), ("hard", "hard")])
     choice.show_choice("hard")
     qtbot.addWidget(choice)
-    told: list[str] = []
-    choice.chosen.connect(told.append)
+    chosen: list[str] = []
+    choice.chosen.connect(chosen.append)
     choice.set_choices([("easy", "easy"), ("middle", "middle"), ("hard", "hard")])
     assert choice.current == "hard"
     choice.set_choices([("only", "<b>only</b>\u202e")], "only")
-    assert choice.current == "only" and choice.itemText(0) == "<b>only</b>" and not told
+    assert choice.current == "only" and choice.itemText(0) == "<b>only</b>" and not chosen
 
 
 def test_decimals_show_the_digits_that_say_something(qtbot: QtBot) -> None:
@@ -83,18 +83,18 @@ def test_decimals_show_the_digits_that_say_something(qtbot: QtBot) -> None:
         assert field.text() == text
 
 
-def test_numbers_are_told_as_they_are_typed_in(qtbot: QtBot) -> None:
+def test_numbers_are_reported_as_they_are_typed_in(qtbot: QtBot) -> None:
     field = Number("Answers", 2, 64, 1, whole=True)
-    told: list[str] = []
-    field.taken.connect(told.append)
+    chosen: list[str] = []
+    field.taken.connect(chosen.append)
     shown(qtbot, field)
     field.selectAll()
     QTest.keyClicks(field, "16")
-    assert told == []
+    assert chosen == []
     QTest.keyClick(field, Qt.Key.Key_Return)
     QTest.keyClick(field, Qt.Key.Key_Up)
     field.show_number(8)
-    assert told == ["16", "17"]
+    assert chosen == ["16", "17"]
 
 
 def test_escape_empties_a_search(qtbot: QtBot) -> None:

@@ -83,10 +83,10 @@ def test_values_are_said_in_the_same_language() -> None:
 def test_a_notice_is_german_and_is_found_and_counted_once(qtbot: QtBot) -> None:
     bridge = StageBridge(scenes.a_view())
     staged_log.stage(bridge)
-    told = Notice(level="warning", text=river(), time=scenes.NOW)
-    bridge.replies[GetNotices] = Notices(items=[told])
+    notice = Notice(level="warning", text=river(), time=scenes.NOW)
+    bridge.replies[GetNotices] = Notices(items=[notice])
     page = shown(qtbot, LogPage(bridge.view, bridge, Actions(bridge.view, bridge)))
-    bridge.tell(told)
+    bridge.tell(notice)
     model = page._notices._table.model()
     assert [model.index(row, 2).data().replace("\n", " ") for row in range(model.rowCount())] == [IN_GERMAN]
     page._search.setText("fluss")
@@ -148,8 +148,8 @@ def test_what_strangers_put_into_a_sentence_is_made_plain() -> None:
     hostile = "\x1b[31mred\u202e" + "x" * 5000
     made = plain(sentence("Nobody is at {place}.", place=hostile))
     assert in_words(made).startswith("Niemand ist bei redxxx") and len(in_words(made)) < 500
-    told = plain(Notice(level="info", text=sentence("Nobody is at {place}.", place=hostile), time=1.0), many_lines)
-    assert "\u202e" not in in_words(told.text) and "\x1b" not in in_words(told.text)
+    notice = plain(Notice(level="info", text=sentence("Nobody is at {place}.", place=hostile), time=1.0), many_lines)
+    assert "\u202e" not in in_words(notice.text) and "\x1b" not in in_words(notice.text)
 
 
 def test_what_leaves_is_one_list_of_the_same_words_in_the_readme() -> None:
@@ -165,7 +165,7 @@ def test_a_node_that_was_sent_away_says_by_whom_and_why(qtbot: QtBot) -> None:
     assert swarm_sentence(view) == "Mit 1 Peer verbunden"
 
 
-def test_a_terminal_is_told_the_command_and_the_window_is_not() -> None:
+def test_a_terminal_shows_the_command_and_the_window_does_not() -> None:
     said = sentence("There is no {model}.", in_terminal="sapo-desktop models download {model}", model="m")
     assert str(said) == "There is no m. In a terminal: sapo-desktop models download m"
     assert in_words(said) == "There is no m."

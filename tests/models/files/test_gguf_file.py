@@ -47,7 +47,7 @@ def test_the_libraries_own_file_is_a_good_one(file: Path) -> None:
     assert read_gguf(file).context == 512
 
 
-def test_what_an_engine_has_to_know_is_told(file: Path) -> None:
+def test_what_an_engine_has_to_know_is_reported(file: Path) -> None:
     writer = library.GGUFWriter(file, "smollm3")
     writer.add_context_length(65536)
     writer.add_block_count(2)

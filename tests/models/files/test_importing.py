@@ -255,7 +255,7 @@ def test_what_is_no_model_is_refused_uncopied_and_leaves_nothing(
     assert not list((imports.models / ".partial").glob("*"))
 
 
-def test_the_progress_is_told_while_it_is_copied(imports: Imports, copied: list[str]) -> None:
+def test_the_progress_is_reported_while_it_is_copied(imports: Imports, copied: list[str]) -> None:
     path = imports.folder(transformers_files() | {"model.safetensors": zeros(1_000_000)})
     staged = Store(imports.models).import_staging("My-model") / "model.safetensors"
     sizes: list[int] = []

@@ -33,7 +33,7 @@ def test_an_empty_folder_is_not_made_by_looking(store: Store) -> None:
         store.read("x")
 
 
-def test_what_is_installed_unfinished_and_damaged_is_told_apart(store: Store) -> None:
+def test_what_is_installed_unfinished_and_damaged_is_kept_apart(store: Store) -> None:
     put(store, "good")
     for name in ("cut", "gone", "newer", "none"):
         put(store, name)

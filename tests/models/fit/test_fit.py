@@ -66,12 +66,12 @@ def test_more_memory_never_means_a_smaller_model() -> None:
 
 def test_what_is_not_chosen_is_explained_with_numbers() -> None:
     found = chosen(8, settings=Settings(round_most=20))
-    told = {line.split(":")[0].split(" could")[0].split(" is never")[0]: line for line in map(str, found.bigger)}
+    others = {line.split(":")[0].split(" could")[0].split(" is never")[0]: line for line in map(str, found.bigger)}
     larger = [entry for entry in CATALOGUE.models if entry.exact_parameters > model(found.chosen.model).parameters]
-    assert set(told) == {entry.name for entry in larger}
-    assert "weights 6.2 GB" in told["Qwen2.5 1.5B Instruct"] and "6.4 GB are free" in told["Qwen2.5 1.5B Instruct"]
-    assert "is never chosen automatically" in told["Llama 3.2 1B Instruct"]
-    assert "a round would take about" in told["Qwen3 0.6B"] and "round_most allows 20 s" in told["Qwen3 0.6B"]
+    assert set(others) == {entry.name for entry in larger}
+    assert "weights 6.2 GB" in others["Qwen2.5 1.5B Instruct"] and "6.4 GB are free" in others["Qwen2.5 1.5B Instruct"]
+    assert "is never chosen automatically" in others["Llama 3.2 1B Instruct"]
+    assert "a round would take about" in others["Qwen3 0.6B"] and "round_most allows 20 s" in others["Qwen3 0.6B"]
 
 
 def test_the_ways_go_from_answering_only_to_a_server_that_answers() -> None:
@@ -228,15 +228,15 @@ def test_a_model_of_the_catalogue_is_recognised_under_any_name() -> None:
 def test_a_model_of_the_hub_is_estimated_near_to_what_its_files_would_say() -> None:
     for entry in CATALOGUE.models[1:]:
         exact = estimate(Model.of(entry), MACHINE, SETTINGS)
-        told = HubModel(
+        hub = HubModel(
             repository=entry.repository,
             kind="transformers",
             architecture=entry.architecture,
             parameters=int(0.9 * entry.exact_parameters),
             bytes=1,
         )
-        about = estimate(supposed(told), MACHINE, SETTINGS)
-        assert about.parameters == pytest.approx(told.parameters, rel=0.05)
+        about = estimate(supposed(hub), MACHINE, SETTINGS)
+        assert about.parameters == pytest.approx(hub.parameters, rel=0.05)
         assert about.round_seconds == 0 or 0.7 < about.round_seconds / exact.round_seconds < 1, entry.id
     answers = HubModel(repository="o/x", kind="gguf", parameters=4 * 10**9, bytes=3 * 10**9)
     only = estimate(supposed(answers), described(64, 0, MACHINE), SETTINGS, llama_cpp=False)

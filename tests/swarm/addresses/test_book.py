@@ -1,4 +1,4 @@
-"""Addresses: whose are taken, which are dialled, what is told to others."""
+"""Addresses: whose are taken, which are dialled, which are passed on."""
 
 from random import Random
 
@@ -113,8 +113,8 @@ def test_nothing_is_passed_on_before_we_reached_it_ourselves(it: AddressBook) ->
     assert it.to_pass_on(Random(1), NOW) == []
     for number in range(1, 30):
         it.tried(address_of(record(number)), NOW, reached=True)
-    told = it.to_pass_on(Random(1), NOW)
-    assert len(told) == 16 == len(set(told))
+    passed_on = it.to_pass_on(Random(1), NOW)
+    assert len(passed_on) == 16 == len(set(passed_on))
     assert it.to_pass_on(Random(1), NOW + LIFETIME + 1) == []
 
 

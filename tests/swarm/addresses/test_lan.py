@@ -26,7 +26,7 @@ HERE = "127.0.0.1"
 
 
 class Looker:
-    """A Lan with what it told."""
+    """A Lan with what it reported."""
 
     def __init__(self, port: int | None = None, at: Sequence[str] = (HERE,)) -> None:
         self.there: list[Address] = []

@@ -77,13 +77,13 @@ async def open_nodes(folder: Path, *announced: bool, **more: int) -> AsyncIterat
 
 async def test_a_node_finds_another_through_a_third_that_dialled_it_back(tmp_path: Path) -> None:
     async with open_nodes(tmp_path, False, True, False) as (middle, open_one, seeker):
-        # The open node dials the middle one, which asks it for addresses and is told its own.
+        # The open node dials the middle one, which asks it for addresses and gets its own.
         open_one.links.keep([middle.address()])
         await until(lambda: middle.book.to_pass_on(Random(0), time.time()))
         seeker.links.keep([middle.address()])
         await until(lambda: open_one.signer.key in seeker.linked())
         assert seeker.linked() == {middle.signer.key, open_one.signer.key}
-        # Not to the byte: the open node may have told the seeker itself since, a second later.
+        # Not to the byte: the open node may have sent it to the seeker itself since, a second later.
         for node in (middle, seeker):
             records = node.book.to_pass_on(Random(0), time.time())
             assert [open_envelope(one, PeerBody, NETWORK).body.key for one in records] == [open_one.signer.key]
@@ -286,11 +286,11 @@ async def test_a_named_peer_that_is_away_keeps_nobody_else_from_being_found(tmp_
 
 async def test_an_invited_name_that_leads_home_is_not_dialled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the dial shows what a name stands for."""
-    told: list[bool] = []
+    flags: list[bool] = []
     async with network_nodes(1) as (node,):
 
         async def link(address: Address, **how: bool) -> None:
-            told.append(how["named_by_stranger"])
+            flags.append(how["named_by_stranger"])
             await asyncio.sleep(3600)
 
         monkeypatch.setattr(node.network, "link", link)
@@ -298,8 +298,8 @@ async def test_an_invited_name_that_leads_home_is_not_dialled(tmp_path: Path, mo
         links = Links(node.network, book, NETWORK, tmp_path / "memory", Memory())
         typed, invited = Address("a.example", 8765), Address("b.example", 8765)
         links.keep([typed, invited], invited=[invited])
-        await until(lambda: len(told) == 2)
-        assert told == [False, True]
+        await until(lambda: len(flags) == 2)
+        assert flags == [False, True]
         await links.close()
 
 

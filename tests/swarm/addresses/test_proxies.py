@@ -112,7 +112,7 @@ async def test_without_a_setting_the_environment_names_it(tmp_path: Path, monkey
         monkeypatch.setenv("ALL_PROXY", f"socks5://127.0.0.1:{through.port}")
         link = await alice.network.link(Address("peer.example", bob.port, key=bob.signer.key), only_greet=True)
         assert link is not None and link.key and len(through.asked) == 1
-        # It is told names even where the environment says socks5, and left out where the environment says so.
+        # It gets names even where the environment says socks5, and left out where the environment says so.
         monkeypatch.setenv("NO_PROXY", "peer.example")
         assert await alice.network.link(Address("peer.example", bob.port), only_greet=True) is None
         assert through.connections == 1

@@ -51,12 +51,12 @@ places = st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 5))
     st.integers(0, 10),
 )
 def test_relays_tags_and_authors_take_turns(
-    held: dict[tuple[int, int, int], tuple[int, int]], seed: int, n: int, tasks: set[bytes], told: int
+    held: dict[tuple[int, int, int], tuple[int, int]], seed: int, n: int, tasks: set[bytes], reported: int
 ) -> None:
     pool = Pool(b"")
     for (author, task, index), (tag, relay) in held.items():
         add(pool, author, task, index, tag, relay)
-    digests, ticket = [entry.digest for entry in pool][:told], bytes(16)
+    digests, ticket = [entry.digest for entry in pool][:reported], bytes(16)
     want = Want(ticket=ticket, n=n, tasks=sorted(tasks), held=held_filter.build(digests, ticket))
     wanted = [e for e in pool if e.name.task in tasks and not held_filter.holds(want.held, e.digest, ticket)]
     chosen = serve.sample(pool, want, Random(seed))

@@ -22,7 +22,7 @@ def reason(act: Callable[[], Any]) -> Reason:
     return refused.value.reason
 
 
-def test_types_are_told_apart_by_name() -> None:
+def test_types_are_kept_apart_by_name() -> None:
     names = {kind.__struct_config__.tag for kind in get_args(m.Any)}
     assert {"hello", "auth", "catalogue_req", "peers_req", "publish", "goodbye"} <= names
     assert len(names) == len(get_args(m.Any))

@@ -19,8 +19,8 @@ def closed_because(link: Link) -> tuple[str, str]:
     return last[0].reason, last[1].reason  # type: ignore[union-attr]
 
 
-def refusals(told: list[events.Event]) -> list[Reason]:
-    return [event.reason for event in told if isinstance(event, events.RefusedMessage)]
+def refusals(reported: list[events.Event]) -> list[Reason]:
+    return [event.reason for event in reported if isinstance(event, events.RefusedMessage)]
 
 
 # -- the handshake -------------------------------------------------------------------------------------------
@@ -41,8 +41,8 @@ def test_both_sides_learn_whom_they_talk_to() -> None:
 
 def test_a_newer_side_talks_the_older_version() -> None:
     link = Link(client=session("client", me(ALICE, versions=(2, 1)))).run()
-    (told,) = link.events("server")
-    assert isinstance(told, events.Opened)
+    (reported,) = link.events("server")
+    assert isinstance(reported, events.Opened)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_a_proof_does_not_pass_for_the_other_side() -> None:
     hello, _ = mallory.take()
     assert client.receive(hello, 0) == []
     stolen = m.Auth(signature=ALICE.sign("auth", b"n" * 32, b"whatever"))
-    told = client.receive(codec.encode(stolen), 0)
-    assert refusals(told) == [Reason.BAD_SIGNATURE] and client.is_closed
+    reported = client.receive(codec.encode(stolen), 0)
+    assert refusals(reported) == [Reason.BAD_SIGNATURE] and client.is_closed
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_a_proof_does_not_pass_for_the_other_side() -> None:
 )
 def test_rubbish_before_auth_ends_the_link_at_once(frame: bytes) -> None:
     server = session("server", me(BOB))
-    told = server.receive(frame, 0)
-    assert isinstance(told[-1], events.Closed) and server.is_closed
+    reported = server.receive(frame, 0)
+    assert isinstance(reported[-1], events.Closed) and server.is_closed
     (goodbye,) = (codec.decode(frame) for frame in server.take())
     assert isinstance(goodbye, m.Goodbye) and goodbye.reason.startswith("handshake: ")
     assert server.receive(frame, 0) == []
@@ -100,8 +100,8 @@ def test_rubbish_before_auth_ends_the_link_at_once(frame: bytes) -> None:
 def test_a_slow_handshake_is_given_up() -> None:
     server = session("server", me(BOB), now=100.0)
     assert server.tick(109.9) == []
-    (told,) = server.tick(110.0)
-    assert isinstance(told, events.Closed) and told.reason == "handshake: too slow"
+    (reported,) = server.tick(110.0)
+    assert isinstance(reported, events.Closed) and reported.reason == "handshake: too slow"
 
 
 # -- messages ------------------------------------------------------------------------------------------------
@@ -136,13 +136,13 @@ def test_a_sender_knows_its_credit_and_never_overdraws_it(link: Link) -> None:
     while link.client.publish([group(index=sent % 64)], 0.0):
         sent += 1
     assert sent == limits.FIRST_GROUPS
-    assert all(isinstance(told, events.Published) for told in link.run().events("server"))
+    assert all(isinstance(reported, events.Published) for reported in link.run().events("server"))
     assert not link.client.publish([group()], 0.5)
     assert link.client.publish([group()], 1.0)
     assert refusals(link.run(1.0).events("server")) == []
 
 
-def test_a_peer_that_is_told_to_send_less_does_so_and_is_read_all_the_while(link: Link) -> None:
+def test_a_peer_that_is_asked_to_send_less_does_so_and_is_read_all_the_while(link: Link) -> None:
     link.server.pace(4000, 8, 0.0)
     link.run()
     assert link.client.credit(0.0)[0] < 8, "what was saved up before no longer counts"
@@ -161,7 +161,7 @@ def test_a_peer_that_is_told_to_send_less_does_so_and_is_read_all_the_while(link
     assert link.client.credit(200.0)[0] == limits.FIRST_GROUPS and link.client.groups_together == 1
 
 
-def test_those_that_are_told_to_send_less_do_not_all_send_at_once() -> None:
+def test_those_that_are_asked_to_send_less_do_not_all_send_at_once() -> None:
     links = [Link(client=session("client", me(ALICE), nonce=bytes([n]) * 32)).run() for n in range(0, 256, 32)]
     for link in links:
         link.server.pace(4000, 4, 0.0)
@@ -200,9 +200,9 @@ def test_a_paced_peer_asks_less_often(link: Link) -> None:
     assert len(asked) == 4 and all(15 <= after - before <= 16 for before, after in itertools.pairwise(asked))
 
 
-@pytest.mark.parametrize("told", [1, 2**53])
-def test_however_little_is_allowed_a_link_goes_on(link: Link, told: int) -> None:
-    link.server._say(m.Credit(ms_per_group=told, together=told))
+@pytest.mark.parametrize("reported", [1, 2**53])
+def test_however_little_is_allowed_a_link_goes_on(link: Link, reported: int) -> None:
+    link.server._say(m.Credit(ms_per_group=reported, together=reported))
     link.run()
     assert 1 / 60 <= link.client._sending.groups.rate <= 1
     assert link.client.credit(600.0)[0] >= limits.PACED_GROUPS >= link.client.groups_together >= 1
@@ -210,18 +210,18 @@ def test_however_little_is_allowed_a_link_goes_on(link: Link, told: int) -> None
 
 def test_overdrawn_credit_counts_against_the_link_until_it_is_closed(link: Link) -> None:
     frame = codec.encode(m.Publish(batch=codec.pack_published([group(index=i) for i in range(16)])))
-    told = [event for _ in range(20) for event in link.server.receive(frame, 0)]
-    taken = sum(isinstance(event, events.Published) for event in told)
+    reported = [event for _ in range(20) for event in link.server.receive(frame, 0)]
+    taken = sum(isinstance(event, events.Published) for event in reported)
     assert taken == 2  # 32 groups, and a quarter more only where another batch still fits
-    assert refusals(told) == [Reason.OVERDRAWN] * 9
-    assert isinstance(told[-1], events.Closed) and told[-1].retry_after == 600
+    assert refusals(reported) == [Reason.OVERDRAWN] * 9
+    assert isinstance(reported[-1], events.Closed) and reported[-1].retry_after == 600
 
 
 def test_wants_come_at_most_every_five_seconds(link: Link) -> None:
     assert link.client.want(want(), 0) and not link.client.want(want(), 4.9)
-    told = [event for _ in range(8) for event in link.server.receive(codec.encode(want()), 0)]
-    assert sum(isinstance(event, m.Want) for event in told) == 2
-    assert refusals(told) == [Reason.TOO_OFTEN] * 6
+    reported = [event for _ in range(8) for event in link.server.receive(codec.encode(want()), 0)]
+    assert sum(isinstance(event, m.Want) for event in reported) == 2
+    assert refusals(reported) == [Reason.TOO_OFTEN] * 6
 
 
 def test_unanswered_wants_are_forgotten_and_only_so_many_are_open(link: Link) -> None:
@@ -231,9 +231,9 @@ def test_unanswered_wants_are_forgotten_and_only_so_many_are_open(link: Link) ->
 
 def test_unknown_messages_are_counted_and_their_flood_is_a_fault(link: Link) -> None:
     frame = msgspec.msgpack.encode({"type": "from_the_future", "x": [1, {"y": None}]})
-    told = [event for _ in range(60) for event in link.server.receive(frame, 0)]
-    assert refusals(told)[:32] == [Reason.UNKNOWN_MESSAGE] * 32
-    assert refusals(told)[32:] == [Reason.TOO_OFTEN] * 9
+    reported = [event for _ in range(60) for event in link.server.receive(frame, 0)]
+    assert refusals(reported)[:32] == [Reason.UNKNOWN_MESSAGE] * 32
+    assert refusals(reported)[32:] == [Reason.TOO_OFTEN] * 9
     assert link.server.is_closed
 
 
@@ -243,7 +243,7 @@ def test_unknown_fields_are_ignored(link: Link) -> None:
     assert codec.decode(link.server.take()[0]) == m.Pong(number=7)
 
 
-def test_a_catalogue_is_told_once_and_taken_only_when_asked_for(link: Link) -> None:
+def test_a_catalogue_is_sent_once_and_taken_only_when_asked_for(link: Link) -> None:
     link.client.ask_catalogue()
     assert link.run().events("client") == [m.Catalogue(tasks=[TASK])]
     assert refusals(link.server.receive(codec.encode(m.CatalogueReq()), 9)) == [Reason.TOO_OFTEN]
@@ -265,8 +265,8 @@ def test_silence_is_asked_about_and_then_given_up(link: Link) -> None:
     assert link.client.tick(limits.IDLE_SECONDS) == []
     link.run(limits.IDLE_SECONDS)
     link.client.tick(2 * limits.IDLE_SECONDS)
-    (told,) = link.client.tick(limits.IDLE_SECONDS + limits.DEAD_SECONDS)
-    assert isinstance(told, events.Closed) and told.reason == "silent for too long"
+    (reported,) = link.client.tick(limits.IDLE_SECONDS + limits.DEAD_SECONDS)
+    assert isinstance(reported, events.Closed) and reported.reason == "silent for too long"
 
 
 def test_goodbye_ends_both_sides_and_nothing_is_sent_after(link: Link) -> None:

@@ -34,7 +34,7 @@ class Wire(RuleBasedStateMachine):
         self.sent: list[list[bytes]] = []
         self.tickets = 0
         self.wanted: list[tuple[str, bytes]] = []
-        self.told: list[events.Event] = []
+        self.reported: list[events.Event] = []
 
     @initialize()
     def connect(self) -> None:
@@ -50,7 +50,7 @@ class Wire(RuleBasedStateMachine):
 
     def hear(self, side: str, frame: bytes) -> None:
         for event in self.sides[side].receive(frame, self.now):
-            self.told.append(event)
+            self.reported.append(event)
             if isinstance(event, m.Want):
                 self.wanted.append((side, event.ticket))
 
@@ -74,7 +74,7 @@ class Wire(RuleBasedStateMachine):
     def wait(self, seconds: float) -> None:
         self.now += seconds
         for side in self.sides.values():
-            self.told += side.tick(self.now)
+            self.reported += side.tick(self.now)
 
     @invariant()
     def collect(self) -> None:
@@ -83,11 +83,11 @@ class Wire(RuleBasedStateMachine):
 
     @invariant()
     def what_arrives_was_sent(self) -> None:
-        for event in self.told:
+        for event in self.reported:
             assert not isinstance(event, events.Published) or event.envelopes in self.sent
             if not self.hostile:
                 assert not isinstance(event, events.RefusedMessage), event
-        self.told.clear()
+        self.reported.clear()
 
 
 class HostileWire(Wire):

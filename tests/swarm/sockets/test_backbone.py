@@ -116,7 +116,7 @@ async def test_in_a_cluster_of_three_with_one_killed_groups_are_drawn_elsewhere_
                     victim.kill()
                     await asyncio.sleep(1)
                     await until(connected(a, b, c))
-                await asyncio.sleep(WITHIN)  # carol has asked, was told that there is nothing new, and will ask again
+                await asyncio.sleep(WITHIN)  # carol has asked, found nothing new, and will ask again
                 shared = {alice.share(index) for index in range(turn * 8, turn * 8 + 8)}
                 served = await until(lambda shared=shared: shared <= c.served, WITHIN)
                 drawn = await until(lambda shared=shared: shared <= set(carol.held))
@@ -267,7 +267,7 @@ async def test_over_tls_with_a_certificate_that_is_vouched_for(tmp_path: Path, q
             assert a.backbone.state == "isolated"
 
 
-async def test_a_server_that_would_do_without_tls_is_told_nothing() -> None:
+async def test_a_server_that_would_do_without_tls_gets_nothing() -> None:
     heard = bytearray()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -14,7 +14,7 @@ class Core:
         self.alone, self.senders, self.each = capacity, senders, each
         self.control = LoadControl(0.0, 0.0)
         self.now = self.processor = self.groups = self.waiting = 0.0
-        self.told: list[float] = []
+        self.shares: list[float] = []
 
     def play(self, seconds: int, *, wanted: float = 1.0) -> None:
         """`wanted`: groups a second of each sender, as far as it may."""
@@ -29,22 +29,22 @@ class Core:
             senders = self.senders if wanted else 0
             waits = int(self.waiting)
             if self.control.look(self.now, self.processor, int(self.groups), senders=senders, waiting=waits, late=0.0):
-                self.told.append(self.control.share)
+                self.shares.append(self.control.share)
 
 
 def test_who_can_take_all_tells_nobody_anything() -> None:
     core = Core(2000, 500)
     core.play(600)
-    assert core.told == [] and core.control.share == 1 and core.control.ms_per_group == 1000
+    assert core.shares == [] and core.control.share == 1 and core.control.ms_per_group == 1000
 
 
-def test_what_is_allowed_is_soon_taken_at_once_and_hardly_ever_told_anew() -> None:
+def test_what_is_allowed_is_soon_taken_at_once_and_hardly_ever_sent_again() -> None:
     core = Core(700, 2000)
     core.play(60)
     assert core.waiting == 0, "what piled up before is taken"
-    core.told.clear()
+    core.shares.clear()
     core.play(600)
-    assert core.waiting == 0 and len(core.told) <= 3
+    assert core.waiting == 0 and len(core.shares) <= 3
     assert 0.7 * 700 < 2000 * core.control.share < 700, "and the core is used"
 
 
@@ -60,9 +60,9 @@ def test_where_messages_are_the_work_fewer_of_them_are_enough() -> None:
     core = Core(700, 2000, each=0.15)
     core.play(300)
     assert (core.control.share, core.control.together, core.waiting) == (1, 8, 0)
-    core.told.clear()
+    core.shares.clear()
     core.play(600)
-    assert not core.told, "it does not go to and fro"
+    assert not core.shares, "it does not go to and fro"
 
 
 def test_a_busy_moment_or_one_without_senders_changes_nothing() -> None:

@@ -169,7 +169,7 @@ async def test_who_waits_long_to_dial_again_dials_after_a_sleep(monkeypatch: pyt
         await again.network.close()
 
 
-async def test_who_was_told_to_stay_away_does_so_after_a_sleep_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_was_asked_to_stay_away_does_so_after_a_sleep_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network.SystemRandom, "uniform", lambda random, least, most: 600.0)
     async with nodes(3) as (relay, other, alice):
         relay.network.exchange.blocked = frozenset({alice.signer.key})
@@ -302,7 +302,7 @@ async def test_one_part_of_the_internet_cannot_hold_every_place(monkeypatch: pyt
 
 
 async def test_one_part_of_the_internet_stays_one_source_from_day_to_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others are told another name of it each day."""
+    """Others get another name of it each day."""
     real, days = time.time, 0
     monkeypatch.setattr(network.time, "time", lambda: real() + 86400 * days)
     async with nodes(3) as (host, *others):

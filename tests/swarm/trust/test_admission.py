@@ -122,7 +122,7 @@ def test_two_members_talk() -> None:
 
 @pytest.mark.parametrize("side", ["client", "server"])
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-def test_who_is_no_member_gets_no_link_and_is_told_why(side: str, bad: Callable[[bytes], bytes]) -> None:
+def test_who_is_no_member_gets_no_link_and_the_reason(side: str, bad: Callable[[bytes], bytes]) -> None:
     stranger = member(ALICE, bad(ALICE.key))
     sides = {"client": member(BOB), "server": member(BOB), side: stranger}
     link = Link(session("client", sides["client"]), session("server", sides["server"])).run()
@@ -134,8 +134,8 @@ def test_who_is_no_member_gets_no_link_and_is_told_why(side: str, bad: Callable[
 def test_a_stranger_learns_nothing_but_why() -> None:
     server = session("server", member(BOB))
     stranger = session("client", member(ALICE, b""))
-    told = server.receive(stranger.take()[0], 0)
-    assert [type(event) for event in told] == [events.RefusedMessage, events.Closed]
+    reported = server.receive(stranger.take()[0], 0)
+    assert [type(event) for event in reported] == [events.RefusedMessage, events.Closed]
     (goodbye,) = (codec.decode(frame) for frame in server.take())
     assert isinstance(goodbye, m.Goodbye) and goodbye.reason == "not a member of this private swarm: no admission"
 
@@ -148,15 +148,15 @@ def test_an_admission_that_was_overheard_serves_nobody_else() -> None:
     server = session("server", member(Signer(b"C" * 32)))
     server.receive(session("client", member(ALICE)).take()[0], 0)
     assert len(server.take()) == 2
-    told = server.receive(codec.encode(m.Auth(signature=BOB.sign("auth", MEMBERS.network, b"whatever"))), 0)
-    assert [event.reason for event in told] == [Reason.BAD_SIGNATURE, "handshake: bad_signature"]
+    reported = server.receive(codec.encode(m.Auth(signature=BOB.sign("auth", MEMBERS.network, b"whatever"))), 0)
+    assert [event.reason for event in reported] == [Reason.BAD_SIGNATURE, "handshake: bad_signature"]
 
 
 def test_an_oversized_admission_is_no_hello() -> None:
     client = session("client", member(ALICE, bytes(limits.MAX_ADMISSION + 1)))
     server = session("server", member(BOB))
-    told = server.receive(client.take()[0], 0)
-    assert [event.reason for event in told] == [Reason.MALFORMED, "handshake: malformed"]
+    reported = server.receive(client.take()[0], 0)
+    assert [event.reason for event in reported] == [Reason.MALFORMED, "handshake: malformed"]
 
 
 def test_the_largest_hello_fits() -> None:
@@ -186,8 +186,8 @@ def test_a_link_ends_with_the_admission() -> None:
     link = Link(session("client", ending, now=7.0), session("server", member(BOB), now=7.0)).run(7.0)
     link.events("server")
     assert link.server.tick(36.9) == []
-    (told,) = link.server.tick(37.0)
-    assert isinstance(told, events.Closed) and told.reason == "the admission to this private swarm has ended"
+    (reported,) = link.server.tick(37.0)
+    assert isinstance(reported, events.Closed) and reported.reason == "the admission to this private swarm has ended"
 
 
 # -- groups and records --------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def key(number: int) -> bytes:
 # -- who waits -----------------------------------------------------------------------------------------------
 
 
-def test_who_asks_waits_until_it_is_answered_and_is_told_once() -> None:
+def test_who_asks_waits_until_it_is_answered_and_is_informed_once() -> None:
     came: list[bytes] = []
     porch = Porch(lambda asker: came.append(asker.key))
     for at in (0.0, 60.0):
@@ -46,8 +46,8 @@ def test_who_asks_waits_until_it_is_answered_and_is_told_once() -> None:
     assert porch.admit(ALICE.key, b"let in", 61) and porch.waiting(61) == []
     assert porch.knock(ALICE.key, "anna", HERE, 120).admission == b"let in"
     assert porch.refuse(ALICE.key, 130) is False, "it waits no longer"
-    told = porch.knock(ALICE.key, "anna", HERE, 140)
-    assert (told.reason, told.admission) == (asking.REFUSED, b"") and told.retry_after >= 86400
+    answer = porch.knock(ALICE.key, "anna", HERE, 140)
+    assert (answer.reason, answer.admission) == (asking.REFUSED, b"") and answer.retry_after >= 86400
 
 
 def test_a_key_that_was_admitted_before_it_asks_gets_its_admission() -> None:
@@ -108,8 +108,8 @@ def test_nobody_asks_in_anothers_name_or_carries_a_request_elsewhere(forge: str)
     (frame,) = client.take()
     hello = codec.decode(frame)
     changed = {"another key": {"key": Signer(b"m" * 32).key}, "another nonce": {"nonce": b"z" * 32}}.get(forge, {})
-    told = server.receive(codec.encode(msgspec.structs.replace(hello, **changed)), 0)
-    assert refusals(told) == [Reason.BAD_SIGNATURE] and server.is_closed
+    answer = server.receive(codec.encode(msgspec.structs.replace(hello, **changed)), 0)
+    assert refusals(answer) == [Reason.BAD_SIGNATURE] and server.is_closed
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_a_request_has_room_in_a_hello_and_a_label_no_tricks() -> None:
         (frame,) = session("client", ASKS).take()
         raw = codec.decode(frame)
         bad = msgspec.structs.replace(raw, asks=msgspec.structs.replace(raw.asks, label=label))
-        told = session("server", HOST).receive(codec.encode(bad), 0)
-        assert refusals(told) == [Reason.MALFORMED]
+        answer = session("server", HOST).receive(codec.encode(bad), 0)
+        assert refusals(answer) == [Reason.MALFORMED]
 
 
 # -- over a socket -------------------------------------------------------------------------------------------

@@ -32,13 +32,13 @@ def test_a_peer_hears_how_often_its_groups_were_handed_on() -> None:
     mesh.wait(10)
     assert len(third.held()) == 3
     tell(mesh, relay, About(round=7, reward=0.5, label="relay"))
-    (told,) = heard(mesh, author)
+    (claim,) = heard(mesh, author)
     (link,) = author.exchange.links
-    assert claims.hear(link, told.envelope, NETWORK, None) is None
+    assert claims.hear(link, claim.envelope, NETWORK, None) is None
     assert (link.claim.round, link.claim.reward, link.claim.label, link.claim.used) == (7, 0.5, "relay", 3)
 
 
-def test_a_claim_is_told_once_a_minute() -> None:
+def test_a_claim_is_sent_once_a_minute() -> None:
     mesh, first, second = Mesh(), Peer(1), Peer(2)
     mesh.join(first, second)
     for _ in range(13):

@@ -85,8 +85,8 @@ def test_a_rotation_that_says_nothing_about_its_key_is_counted_and_left_alone() 
     mesh.join(alice, bob)
     (link,) = bob.exchange.links
     assert link.hello is not None
-    told = msgspec.structs.replace(link.hello, rotation=bytes(104))
-    bob.exchange._follow_rotation(link, told, mesh.now)
+    changed = msgspec.structs.replace(link.hello, rotation=bytes(104))
+    bob.exchange._follow_rotation(link, changed, mesh.now)
     assert link.session.is_open
     assert sum(count for _, count in bob.exchange.refusals) == 1
 

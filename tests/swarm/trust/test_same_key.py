@@ -1,4 +1,4 @@
-"""One key on several links: one quota, told to both, no alarm where a node is merely linked twice."""
+"""One key on several links: one quota, reported to both, no alarm where a node is merely linked twice."""
 
 import msgspec
 
@@ -32,7 +32,7 @@ def hang_up(wire: Wire) -> None:
         peer.exchange.detach(link)
 
 
-def test_both_are_told_once_both_are_alive_and_again_when_one_is_left() -> None:
+def test_both_are_reported_once_both_are_alive_and_again_when_one_is_left() -> None:
     mesh, relay = Mesh(), Peer(9)
     first, second, one, _ = twins(mesh, relay)
     mesh.wait(5)
@@ -117,11 +117,11 @@ def test_links_that_come_and_go_make_nobody_talk() -> None:
     assert served_by(wire).session.is_open and not dict(first.exchange.refusals)
 
 
-def test_a_count_of_links_is_told_once_a_minute_and_may_be_missing() -> None:
+def test_a_count_of_links_is_sent_once_a_minute_and_may_be_missing() -> None:
     link = opened()
     assert link.client.receive(codec.encode(m.Credit()), 0) == []
     assert link.server.tell_links(2, 0) and not link.server.tell_links(3, 59)
     assert link.run().events("client") == [events.SameKey(2)]
     for links in (-1, 2**60, "2"):
-        told = link.client.receive(msgspec.msgpack.encode({"type": "credit", "links": links}), 0)
-        assert [event.reason for event in told if isinstance(event, events.RefusedMessage)] == [Reason.MALFORMED]
+        reported = link.client.receive(msgspec.msgpack.encode({"type": "credit", "links": links}), 0)
+        assert [event.reason for event in reported if isinstance(event, events.RefusedMessage)] == [Reason.MALFORMED]

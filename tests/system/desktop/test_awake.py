@@ -7,14 +7,14 @@ import pytest
 from sapo_desktop.system.desktop.awake import Awake, can_hold
 
 STAND_IN = """#!/bin/sh
-echo "$@" > "{told}"
+echo "$@" > "{arguments}"
 exec cat
 """
 
 
 def test_it_is_held_by_a_child_that_comes_and_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program, told = tmp_path / "systemd-inhibit", tmp_path / "told"
-    program.write_text(STAND_IN.format(told=told))
+    program, arguments = tmp_path / "systemd-inhibit", tmp_path / "arguments"
+    program.write_text(STAND_IN.format(arguments=arguments))
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     awake = Awake()

@@ -1,4 +1,4 @@
-"""What is told before a computer sleeps: a real bus, and a service on it that stands in for logind."""
+"""Work before the computer sleeps: a real bus, and a service on it that stands in for logind."""
 
 import textwrap
 from pathlib import Path
@@ -16,9 +16,9 @@ NIGHTS = textwrap.dedent(
     from sapo_desktop.system.desktop import sleep
     from sapo_desktop.system.presence.bus import NoBus
 
-    told = []
+    calls = []
     try:
-        sleep.follow(told.append)
+        sleep.follow(calls.append)
         raise AssertionError("nobody is there to tell")
     except NoBus as error:
         assert "login1 does not answer" in str(error), error
@@ -33,7 +33,7 @@ NIGHTS = textwrap.dedent(
     def is_held():
         return not select.select([ours], [], [], 0)[0]
 
-    threading.Thread(target=sleep.follow, args=(lambda: told.append(is_held()),), daemon=True).start()
+    threading.Thread(target=sleep.follow, args=(lambda: calls.append(is_held()),), daemon=True).start()
     for night in (1, 2):
         while (asked := serving.receive()).header.fields.get(3) != "Inhibit":
             pass
@@ -44,7 +44,7 @@ NIGHTS = textwrap.dedent(
         say("SessionNew", "so", "1", "/org/freedesktop/login1/session/_31")
         say("PrepareForSleep", "b", True)
         assert select.select([ours], [], [], 20)[0], "the computer may sleep"
-        assert told == [True] * night, "it was held until all was written"
+        assert calls == [True] * night, "it was held until all was written"
         say("PrepareForSleep", "b", False)
     print("done")
     """

@@ -307,10 +307,10 @@ def arc_1d(question: str) -> None:
 
 def _dates(question: str) -> Iterator[date]:
     """The dates that are printed; one without a year has that of the other."""
-    told = [match for match in _DATED.finditer(question) if match["month"] not in _DAYS]
-    years = {match["year"] for match in told if match["year"]}
+    dates = [match for match in _DATED.finditer(question) if match["month"] not in _DAYS]
+    years = {match["year"] for match in dates if match["year"]}
     need(len(years) == 1, "not one year")
-    for match in told:
+    for match in dates:
         day = datetime.strptime(f"{match['month']} {match['day']} {years.copy().pop()}", "%B %d %Y").date()
         need(match["weekday"] in (None, _DAYS[day.weekday()]), f"{day} is no {match['weekday']}")
         yield day

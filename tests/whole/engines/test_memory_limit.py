@@ -1,4 +1,4 @@
-"""A node under a real limit of memory that nobody told it of: it says what gives way, and plays its round."""
+"""A node under a real limit of memory that no setting names: it says what it reduces, and plays its round."""
 
 import json
 import subprocess

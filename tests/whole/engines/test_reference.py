@@ -99,7 +99,7 @@ def exported_adapters_load(node: Node, to: Path) -> None:
     assert np.isfinite(after).all() and np.abs(after - before).max() > 1e-4
 
 
-def test_only_told_the_form_it_never_writes_the_tags(node: Node) -> None:
+def test_given_only_the_form_it_never_writes_the_tags(node: Node) -> None:
     """Why the first look chooses an example above."""
     (played,) = node.run(1, "--set", "shots=0", "--set", "validate_every=0", "--set", "max_tokens=32")["round"]
     assert played["readable"] < 0.1

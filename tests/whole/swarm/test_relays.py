@@ -1,4 +1,4 @@
-"""Relays as an operator runs them: processes that meet over NATS, are told to read their files again, and drain."""
+"""Relays as an operator runs them: processes that meet over NATS, read their files again on a signal, and drain."""
 
 import json
 import os

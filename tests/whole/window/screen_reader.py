@@ -107,7 +107,7 @@ def read(reader: Reader) -> None:
     )
     reader.press(start)
     until(lambda: named(reader, bus, path, "Pause"), "the node works")
-    until(lambda: containing(reader, bus, path, "Training round 1"), "its state is told")
+    until(lambda: containing(reader, bus, path, "Training round 1"), "its state is read aloud")
 
 
 def named(reader: Reader, bus: str, path: str, name: str) -> Node | None:

@@ -1,4 +1,4 @@
-"""What a window asks of a real node with the starter: shown a message, told an answer, heard, computed more gently."""
+"""What a window asks of a real node with the starter: a shown message, an answer, an own answer, gentler computing."""
 
 import asyncio
 import json
@@ -69,8 +69,8 @@ async def _looks(window: Client, data: Path) -> None:
     assert isinstance(asked, QuestionSet)
     tried = await window.call(TryTask(task=asked.task, seed=asked.seed, checkpoint="base", stream=5))
     assert isinstance(tried, Tried) and tried.question == asked.question
-    told = [event for event in _already(window) if isinstance(event, AskProgressed)]
-    assert told and all(event.stream == 5 and tried.completion.startswith(event.text) for event in told)
+    progress = [event for event in _already(window) if isinstance(event, AskProgressed)]
+    assert progress and all(event.stream == 5 and tried.completion.startswith(event.text) for event in progress)
     info = await window.call(GetModelInfo())
     assert isinstance(info, ModelInfo) and info.memory_used is not None and info.memory_estimate is not None
     assert (info.kind, info.generator, info.trainer, info.threads) == (

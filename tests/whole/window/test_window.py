@@ -42,8 +42,8 @@ def test_from_the_first_run_to_the_tenth_round_and_back(tmp_path: Path) -> None:
 def test_joining_is_one_dialog_from_silo_to_a_link(tmp_path: Path, start: Callable[..., Program]) -> None:
     relay = start("relay", "relay", "--listen", "127.0.0.1:0")
     with a_display("1600x1200", tray=True) as screen:
-        told = tell("join", tmp_path / "node", tmp_path, screen, address(relay))
-    assert "wss://127.0.0.1:9 does not answer" in told
+        answer = tell("join", tmp_path / "node", tmp_path, screen, address(relay))
+    assert "wss://127.0.0.1:9 does not answer" in answer
 
 
 @pytest.mark.skipif(

@@ -1,4 +1,4 @@
-"""The window's first ten rounds, told from inside its process: test_window.py starts it on a real screen.
+"""The window's first ten rounds, seen from inside its process: test_window.py starts it on a real screen.
 
     python -m tests.whole.window.window_story first FOLDER PICTURES    from the first-run questions to the tenth round
     python -m tests.whole.window.window_story again FOLDER PICTURES    in the tray, on where it was, quit after a round
@@ -126,7 +126,7 @@ class Story:
         self.until(lambda: not desktop.window.seen, "it is gone")
         assert self.view.status is not None
         os.kill(self.view.status.pid, signal.SIGKILL)
-        self.until(lambda: service.given, "the lost worker is told")
+        self.until(lambda: service.given, "the lost worker is reported")
         assert service.given[0].title == "The node stopped" and "killed" in service.given[0].text
         service.press(service.given[0], "default")
         self.until(lambda: desktop.window.seen, "the notification opens the window")

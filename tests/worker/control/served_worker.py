@@ -45,7 +45,7 @@ async def serve(folder: DataFolder) -> None:
     server = ControlServer(folder.control, handle, attached, lambda client, owner: None)
     await server.start()
     await ending.wait()
-    if "fail" not in sys.argv:  # else nobody was there yet to be told
+    if "fail" not in sys.argv:  # otherwise no client was there yet
         server.publish(Stopping(failed=False, reason="Stopped as requested."))
     await server.close()
     if "fail" in sys.argv:

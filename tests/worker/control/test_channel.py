@@ -206,7 +206,7 @@ async def test_events_reach_those_who_want_them_until_the_end(worker: Worker, tm
     assert [event async for event in quiet.events()] == []
 
 
-async def test_a_client_that_does_not_look_is_told_no_progress(worker: Worker, tmp_path: Path) -> None:
+async def test_a_client_that_does_not_look_gets_no_progress(worker: Worker, tmp_path: Path) -> None:
     listener = await connect(tmp_path)
     await listener.watch(False)
     await listener.call(Pause())  # behind it in the channel: now it holds
@@ -481,8 +481,8 @@ async def test_calls_that_are_given_up_leave_their_places_to_others(worker: Work
     assert await client.call(Pause()) == Ok(text="paused")
 
 
-async def test_a_client_is_told_something_before_all_others(worker: Worker, tmp_path: Path) -> None:
-    """What is told as a client comes reaches it before any event, however soon that follows."""
+async def test_a_client_gets_something_before_all_others(worker: Worker, tmp_path: Path) -> None:
+    """What is sent to a new client reaches it before any event, however soon that follows."""
 
     def attached(client: Served, owner: bool) -> None:
         worker.server.tell(client, Notice(level="info", text="first"))
@@ -492,6 +492,6 @@ async def test_a_client_is_told_something_before_all_others(worker: Worker, tmp_
     async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
         await quiet.call(Pause())
         events = client.events()
-        told = [event.text for event in [await anext(events), await anext(events)] if isinstance(event, Notice)]
-        assert told == ["first", "second"]
+        texts = [event.text for event in [await anext(events), await anext(events)] if isinstance(event, Notice)]
+        assert texts == ["first", "second"]
         assert quiet._events.empty()

@@ -23,7 +23,7 @@ with FolderLock(DataFolder.open(Path(sys.argv[1]))):
 """
 
 
-def test_a_second_worker_is_told_who_holds_the_folder(tmp_path: Path) -> None:
+def test_a_second_worker_learns_who_holds_the_folder(tmp_path: Path) -> None:
     folder = DataFolder.open(tmp_path)
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(tmp_path)],

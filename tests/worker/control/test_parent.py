@@ -70,17 +70,17 @@ def test_the_end_of_the_starter_is_noticed_however_it_comes(how: str) -> None:
 async def test_what_arrived_while_a_process_was_starved_goes_before_the_end_of_its_patience(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    loop, told, over = asyncio.get_running_loop(), list[str](), asyncio.Event()
+    loop, events, over = asyncio.get_running_loop(), list[str](), asyncio.Event()
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours)
 
     async def attached() -> None:
         await reader.readexactly(1)
         await asyncio.sleep(0)  # as a greeting takes more than one turn of the loop
-        told.append("attached")
+        events.append("attached")
 
     def end() -> None:
-        told.append("over")
+        events.append("over")
         over.set()
 
     coming = asyncio.create_task(attached())
@@ -91,7 +91,7 @@ async def test_what_arrived_while_a_process_was_starved_goes_before_the_end_of_i
     monkeypatch.setattr(loop, "time", lambda: clock() + 10)  # so long it did not run
     async with asyncio.timeout(20):
         await asyncio.gather(coming, over.wait())
-    assert told == ["attached", "over"]
+    assert events == ["attached", "over"]
     theirs.close()
     writer.close()
     await writer.wait_closed()
@@ -126,7 +126,7 @@ async def test_a_window_that_goes_before_there_is_a_node_leaves_none(tmp_path: P
             await window.call(GetStatus(wait=False))
         while starting._server._clients:
             await asyncio.sleep(0)
-        for _ in range(20):  # what is told of its leave
+        for _ in range(20):  # the reports of its leave
             await asyncio.sleep(0)
         assert (starting._owner_left is not None) == ends
         async with await connect(tmp_path, stay=True) as another:
@@ -134,7 +134,7 @@ async def test_a_window_that_goes_before_there_is_a_node_leaves_none(tmp_path: P
             assert starting._owner_left is None, "another window came in time"
 
 
-async def test_a_status_is_told_while_there_is_no_node_and_says_that_the_computer_is_busy(tmp_path: Path) -> None:
+async def test_a_status_is_reported_while_there_is_no_node_and_says_that_the_computer_is_busy(tmp_path: Path) -> None:
     starting = worker(tmp_path)
     async with starting.channel(), await connect(tmp_path) as early:
         found = await early.call(GetStatus(wait=False))

@@ -63,7 +63,7 @@ def half_a_billion(tmp_path: Path) -> BaseModel:
     return BaseModel(path=tmp_path, hash="00", parameters=494_000_000)
 
 
-def test_torch_does_both_unless_told_otherwise() -> None:
+def test_torch_does_both_unless_set_otherwise() -> None:
     assert way(FOLDER) == EngineChoice("torch", trains=True)
     assert way(FOLDER, generator="llama.cpp") == EngineChoice("llama.cpp", trains=True)
     assert way(FOLDER, trainer="none") == EngineChoice("llama.cpp", trains=False)
@@ -188,7 +188,7 @@ def test_where_the_trainer_does_not_fit_the_server_still_answers_and_it_is_said(
     assert (found.generator, found.trains) == ("remote", False)
     assert "starter does not fit: it answers through a server, learns with PyTorch" in str(found.note)
     assert "only answers" in str(found.note)
-    # Who insists on learning is told by the loader, which refuses.
+    # For a user who insists on learning, the loader refuses and says so.
     assert way(FOLDER, 5, **LEARNS, trainer="torch") == EngineChoice(generator="remote", trains=True)
     # The reserve is given up before learning is.
     assert way(FOLDER, 500, **LEARNS) == EngineChoice(generator="remote", trains=True)

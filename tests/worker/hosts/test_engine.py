@@ -23,7 +23,7 @@ CHECKPOINT = Path("checkpoints") / "00000007"
 
 
 class CalledHost(FakeHost):
-    """Remembers what it was to load and which state is in, and fails where it is told to."""
+    """Remembers what it was to load and which state is in, and fails where the test wants it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ class BesideHost(CalledHost):
 
 
 async def overlapping(threads: int = 2, room: bool = True) -> tuple[Engine, BesideHost]:
-    """An engine that was told what is asked next, and took a step."""
+    """An engine that got the next round's prompts, and took a step."""
     host = BesideHost()
     engine = engine_on(host, threads=threads, overlap=room)
     await engine.load(None)
@@ -332,7 +332,7 @@ async def test_where_the_card_cannot_be_used_the_processor_computes_and_that_is_
     assert [load.device for load in host.loads[2:]] == ["cpu"], "it is not tried at every load"
 
 
-async def test_who_insists_on_the_card_is_told_what_to_do() -> None:
+async def test_who_insists_on_the_card_is_shown_what_to_do() -> None:
     engine = engine_on(HostWithoutCard(), device="cuda")
     with pytest.raises(CardUnusable, match=r"error 304.*Set device to auto"):
         await engine.load(None)

@@ -268,7 +268,7 @@ async def test_a_host_gives_its_memory_before_the_users_programs(host: Host) -> 
     assert int(Path(f"/proc/{host.pid}/oom_score_adj").read_text()) == 500
 
 
-async def test_its_last_words_are_told(host: Host) -> None:
+async def test_its_last_words_are_reported(host: Host) -> None:
     with pytest.raises(HostDied, match=r"(?s)exit code 7.*last words"):
         await host.call(tiny().Break("exit"), timeout=30)
 
@@ -396,7 +396,7 @@ async def test_what_is_to_load_keeps_its_pace_until_it_has(tmp_path: Path) -> No
 
 
 async def test_a_starved_host_that_loads_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its CPU time grows, so the time-out stands still; that the computer is busy is told."""
+    """Its CPU time grows, so the time-out stands still; a busy computer is reported."""
     looks = itertools.count()
     said: list[str] = []
 
@@ -502,7 +502,7 @@ async def test_what_is_asked_aside_can_be_given_up_alone(host: Host) -> None:
     await give_up(host, working)
 
 
-async def test_the_end_of_a_host_is_told_to_who_asked_aside(host: Host) -> None:
+async def test_the_end_of_a_host_is_reported_to_who_asked_aside(host: Host) -> None:
     working = await until_working(host, tiny().Work(deaf=True))
     asked = asyncio.create_task(host.call_aside(tiny().Say("?"), timeout=30))
     await asyncio.sleep(0)

@@ -25,7 +25,7 @@ LOADED = loaded(parameters=7, dtype="F16", context=99, versions={"it": "1"})
 
 
 class Recorder:
-    """A host: notes what it is asked, writes the files it is to write, and dies when told to."""
+    """A host: notes what it is asked, writes the files it is to write, and dies on request."""
 
     def __init__(self) -> None:
         self.pid: int | None = 1
@@ -112,7 +112,7 @@ class Split:
         asyncio.run(self.engine.step([]))
 
     def adapters(self) -> list[str]:
-        """Files that the generator was told to answer with, in order."""
+        """Files that the generator had to answer with, in order."""
         return [Path(str(one.file)).name for one in self.generator.asked if isinstance(one, p.UseAdapter)]
 
 
@@ -306,7 +306,7 @@ async def test_who_still_waits_for_engines_that_were_closed_starts_neither_again
     assert "It restarts automatically" not in caplog.text
 
 
-async def test_versions_of_both_are_told_and_threads_reach_both(split: Split) -> None:
+async def test_versions_of_both_are_reported_and_threads_reach_both(split: Split) -> None:
     assert split.engine.versions == {"it": "1", "generator weights": "F16"}
     await split.engine.configure(threads=4)
     assert isinstance(split.trainer.asked[-1], p.Configure) and isinstance(split.generator.asked[-1], p.Configure)

@@ -158,25 +158,25 @@ async def test_a_damaged_memory_is_said_and_starts_nothing(site: Site) -> None:
     assert "Delete it" in str(updates.standing().text)
 
 
-async def test_clients_are_told_and_what_is_unsafe_is_a_notice_once(site: Site) -> None:
-    told: list[Event] = []
-    updates = Updates(site.looker(own="0.9.0"), lambda: OUT, lambda: True, told.append)
+async def test_clients_are_reported_and_what_is_unsafe_is_a_notice_once(site: Site) -> None:
+    published: list[Event] = []
+    updates = Updates(site.looker(own="0.9.0"), lambda: OUT, lambda: True, published.append)
     for _ in range(2):
         reply = await updates.answer(GetUpdates(look=True))
         assert reply.standing.state == "urgent"
-    assert [type(event) for event in told] == [UpdatesAre, Notice, UpdatesAre] and site.asked == 2
+    assert [type(event) for event in published] == [UpdatesAre, Notice, UpdatesAre] and site.asked == 2
     assert (await updates.answer(GetUpdates())).standing == reply.standing and site.asked == 2
 
 
-async def test_a_setting_that_changes_it_is_told_at_once(site: Site) -> None:
-    told: list[Event] = []
+async def test_a_setting_that_changes_it_is_reported_at_once(site: Site) -> None:
+    published: list[Event] = []
     now = OUT
-    updates = Updates(site.looker(), lambda: now, lambda: True, told.append)
+    updates = Updates(site.looker(), lambda: now, lambda: True, published.append)
     await updates.answer(GetUpdates(look=True))
     updates.follow()
     now = Settings(silo=False, look_for_updates=False)
     updates.follow()
-    states = [event.standing.state for event in told if isinstance(event, UpdatesAre)]
+    states = [event.standing.state for event in published if isinstance(event, UpdatesAre)]
     assert states == ["newer", "off"] and site.asked == 1
 
 

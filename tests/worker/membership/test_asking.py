@@ -26,9 +26,9 @@ SETTINGS = Settings(swarm=FOUNDER.key.hex(), peers="wss://a.example:8765, wss://
 ring = pytest.fixture(in_memory)
 
 
-def answers(*told: tuple[str, bytes] | None) -> Ask:
+def answers(*replies: tuple[str, bytes] | None) -> Ask:
     """Peers that say these, one after the other."""
-    left = iter(told)
+    left = iter(replies)
 
     async def ask(me: Me, address: Address, label: str, *, proxy: str, named_by_stranger: bool) -> Closed | None:
         assert me.admission == b"" and label == "anna"
@@ -38,7 +38,7 @@ def answers(*told: tuple[str, bytes] | None) -> Ask:
     return ask
 
 
-async def asked(*told: tuple[str, bytes] | None) -> tuple[bytes, list[tuple[str, str]], list[float]]:
+async def asked(*replies: tuple[str, bytes] | None) -> tuple[bytes, list[tuple[str, str]], list[float]]:
     """What admits it in the end, what was shown meanwhile, and how long it rested each time."""
     said: list[tuple[str, str]] = []
     rested: list[float] = []
@@ -49,7 +49,7 @@ async def asked(*told: tuple[str, bytes] | None) -> tuple[bytes, list[tuple[str,
     def show(state: str, text: Text) -> None:
         said.append((state, str(text)))
 
-    return await be_admitted(SETTINGS, NEWCOMER, show, answers(*told), rest), said, rested
+    return await be_admitted(SETTINGS, NEWCOMER, show, answers(*replies), rest), said, rested
 
 
 async def test_it_asks_until_the_founder_answers() -> None:
@@ -78,15 +78,15 @@ async def test_a_refusal_ends_it_and_says_so() -> None:
         await asked((asking.REFUSED, b""), None)
 
 
-async def test_a_person_is_told_of_newcomers_but_not_of_each_in_a_crowd() -> None:
-    now, told = 0.0, list[str]()
-    porch = founders_porch(lambda level, text: told.append(str(text)), lambda: now)
+async def test_a_person_is_notified_of_newcomers_but_not_of_each_in_a_crowd() -> None:
+    now, notices = 0.0, list[str]()
+    porch = founders_porch(lambda level, text: notices.append(str(text)), lambda: now)
     for number in range(8):
         porch.knock(number.to_bytes(32, "big"), "anna", number.to_bytes(8, "big"), now)
-    assert len(told) == 1 and told[0].startswith("anna (key 0000000000000000) asks to join your private swarm.")
+    assert len(notices) == 1 and notices[0].startswith("anna (key 0000000000000000) asks to join your private swarm.")
     now = 601.0
     porch.knock(b"z" * 32, "", b"part", now)
-    assert len(told) == 2 and told[1].startswith("Somebody")
+    assert len(notices) == 2 and notices[1].startswith("Somebody")
 
 
 async def test_who_asks_is_admitted_or_refused_by_key(tmp_path: Path, ring: Memory) -> None:
@@ -100,14 +100,14 @@ async def test_who_asks_is_admitted_or_refused_by_key(tmp_path: Path, ring: Memo
     for signer in (NEWCOMER, FOUNDER):
         side.porch.knock(signer.key, "anna", b"part", now)
     assert [one.key for one in shown(side.porch)] == [NEWCOMER.key.hex(), FOUNDER.key.hex()]
-    told = await founder.handle(AdmitPeer(key=NEWCOMER.key.hex()))
-    assert isinstance(told, InviteIs) and told.waits
+    reply = await founder.handle(AdmitPeer(key=NEWCOMER.key.hex()))
+    assert isinstance(reply, InviteIs) and reply.waits
     answer = side.porch.knock(NEWCOMER.key, "anna", b"part", now + 1)
-    assert answer.admission.hex() in told.link
+    assert answer.admission.hex() in reply.link
     assert isinstance(await founder.handle(RefuseJoin(key=FOUNDER.key.hex())), Ok)
     assert side.porch.knock(FOUNDER.key, "anna", b"part", now + 1).reason == asking.REFUSED
     for key in ("ab" * 32, "not hex"):
         with pytest.raises(UsageError, match="Nobody with this key"):
             await founder.handle(RefuseJoin(key=key))
-    told = await founder.handle(AdmitPeer(key="ab" * 32))
-    assert isinstance(told, InviteIs) and not told.waits, "who did not ask needs the link"
+    reply = await founder.handle(AdmitPeer(key="ab" * 32))
+    assert isinstance(reply, InviteIs) and not reply.waits, "who did not ask needs the link"

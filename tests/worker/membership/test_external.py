@@ -380,7 +380,7 @@ async def test_an_examiner_that_cannot_be_started_is_nobodys_doing() -> None:
     assert it.intake._budget.refuses(entry, it.examiner.now) is None
 
 
-async def test_what_was_marked_is_told_even_where_nothing_of_it_is_trained_on() -> None:
+async def test_what_was_marked_is_reported_even_where_nothing_of_it_is_trained_on() -> None:
     entries = [entry_of(ALICE, INDEX, f"<q>{RIGHT}"), entry_of(BOB, THEIRS[0], "no answer")]
     taken = await Table().intake.take(entries, 8, strict=True)
     assert taken.fit == []

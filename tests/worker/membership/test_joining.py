@@ -128,7 +128,7 @@ async def test_two_nodes_and_a_relay_learn_from_each_other(tmp_path: Path, monke
     await asyncio.gather(*(seat.joined.close() for seat in (relay, weak, strong)))
 
 
-async def test_a_persons_answer_is_told_apart_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_persons_answer_is_kept_apart_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
     asked, other = Seat(tmp_path / "asked", 1, 0), Seat(tmp_path / "other", 2, 1)
     address = await other.joined.listen("127.0.0.1", 0, None)
@@ -155,7 +155,7 @@ async def test_a_persons_answer_is_told_apart_elsewhere(tmp_path: Path, monkeypa
     await asyncio.gather(asked.joined.close(), other.joined.close(), node.close())
 
 
-async def test_own_tasks_are_told_to_members_of_a_private_swarm_alone(
+async def test_own_tasks_are_sent_to_members_of_a_private_swarm_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)

@@ -64,7 +64,7 @@ ADMITTED = admit(FOUNDER, ALICE.key).hex()
     ],
     ids=["none", "another's", "another swarm's", "ended"],
 )
-def test_who_is_not_admitted_is_told_the_key_to_be_admitted(admission: str, why: str) -> None:
+def test_who_is_not_admitted_is_shown_the_key_to_be_admitted(admission: str, why: str) -> None:
     with pytest.raises(UsageError, match=why) as refused:
         members_of(SWARM, admission, ALICE.key, NOW)
     assert ALICE.key.hex() in str(refused.value) and "peers admit KEY" in str(refused.value)
@@ -153,33 +153,33 @@ def node(folder: Path) -> Requests:
 
 
 async def identity_of(served: Requests, request: Request) -> IdentityIs:
-    told = await served.handle(request)
-    assert isinstance(told, IdentityIs)
-    return told
+    reply = await served.handle(request)
+    assert isinstance(reply, IdentityIs)
+    return reply
 
 
 async def link_of(served: Requests, request: Request) -> str:
-    told = await served.handle(request)
-    assert isinstance(told, InviteIs)
-    return told.link
+    reply = await served.handle(request)
+    assert isinstance(reply, InviteIs)
+    return reply.link
 
 
 async def test_a_swarm_is_founded_and_a_newcomer_let_in_by_link(tmp_path: Path, ring: Memory) -> None:
     founder, newcomer = node(tmp_path / "founder"), node(tmp_path / "newcomer")
-    told = await founder.handle(CreateSwarm())
+    reply = await founder.handle(CreateSwarm())
     swarm = founder.settings.swarm
-    assert isinstance(told, Ok) and swarm in str(told.text) and "in silo" in str(told.text)
+    assert isinstance(reply, Ok) and swarm in str(reply.text) and "in silo" in str(reply.text)
     assert any(name.endswith(" admission key") for _, name in ring.kept)
     await founder.handle(SetSettings(values={"announce": "wss://relay.example:8765"}))
 
-    told = await newcomer.handle(JoinSwarm(link=await link_of(founder, GetInvite())))
+    reply = await newcomer.handle(JoinSwarm(link=await link_of(founder, GetInvite())))
     shown = await identity_of(newcomer, GetIdentity())
-    assert isinstance(told, Ok)
-    assert f"It asks the founder to admit it. Tell the founder its key: {shown.key[:16]}" in str(told.text)
+    assert isinstance(reply, Ok)
+    assert f"It asks the founder to admit it. Tell the founder its key: {shown.key[:16]}" in str(reply.text)
     assert (newcomer.settings.swarm, newcomer.settings.admission) == (swarm, "")
 
-    told = await newcomer.handle(JoinSwarm(link=await link_of(founder, AdmitPeer(key=shown.key))))
-    assert isinstance(told, Ok) and "peers admit" not in str(told.text)
+    reply = await newcomer.handle(JoinSwarm(link=await link_of(founder, AdmitPeer(key=shown.key))))
+    assert isinstance(reply, Ok) and "peers admit" not in str(reply.text)
     settings = newcomer.settings
     assert members_of(settings.swarm, settings.admission, bytes.fromhex(shown.key), time.time()) is not None
 
@@ -311,10 +311,10 @@ async def test_another_identity_shares_no_number_with_the_one_before(tmp_path: P
         ChangeIdentity(action="export", passphrase="a long horse"),
         ChangeIdentity(action="rotate"),
     ):
-        told = await identity_of(one, change)
+        reply = await identity_of(one, change)
         drawn.append(file.read_bytes())
         if change.action == "export":
-            sealed = told.sealed
+            sealed = reply.sealed
     assert len(set(drawn)) == 1 and len(drawn[0]) == 16
     await one.handle(ChangeIdentity(action="import", sealed=sealed, passphrase="a long horse"))
     assert file.read_bytes() != drawn[0]

@@ -242,10 +242,10 @@ async def test_what_peers_say_they_used_is_counted_and_kept(tmp_path: Path) -> N
     side = side_of(tmp_path, scene)
     side._lasting = scene.keeper.lasting
     link = Link(None, b"", key=b"k" * 32)  # type: ignore[arg-type]
-    told = iter((2, 5, 5))
+    claimed = iter((2, 5, 5))
 
     def heard(link: Link, event: object) -> None:
-        link.claim = StatsBody(network=b"n" * 32, key=link.key, time=1, used=next(told))
+        link.claim = StatsBody(network=b"n" * 32, key=link.key, time=1, used=next(claimed))
 
     joined = SimpleNamespace(links=SimpleNamespace(heard=heard))
     for _ in range(3):
@@ -260,11 +260,11 @@ async def test_nothing_is_claimed_of_a_round_before_one_has_ended_here(tmp_path:
     scene = Scene(tmp_path, SETTINGS, 1e9)
     side = side_of(tmp_path, scene)
     side._settings = SETTINGS
-    told: list[claims.About] = []
-    joined = SimpleNamespace(member=SimpleNamespace(sharing=True), tell_claims=lambda about, at: told.append(about))
+    claimed: list[claims.About] = []
+    joined = SimpleNamespace(member=SimpleNamespace(sharing=True), tell_claims=lambda about, at: claimed.append(about))
     progress: list[tuple[int, float | None]] = [(14, None), (15, 0.25)]  # a node that went on, then its first round
     side._progress = lambda: progress.pop(0)
     side._tell_claims(joined, Now(0.0, 0.0))  # type: ignore[arg-type]
-    assert told == []
+    assert claimed == []
     side._tell_claims(joined, Now(1.0, 1.0))  # type: ignore[arg-type]
-    assert [(about.round, about.reward) for about in told] == [(15, 0.25)]
+    assert [(about.round, about.reward) for about in claimed] == [(15, 0.25)]

@@ -140,7 +140,7 @@ async def test_a_command_runs_it_for_as_long_as_it_asks(node: Node, port: int) -
     assert (await node.local.server(GetServer())).url == ""
 
 
-async def test_a_command_that_cannot_have_its_port_is_told_why(node: Node, port: int) -> None:
+async def test_a_command_that_cannot_have_its_port_learns_why(node: Node, port: int) -> None:
     with socket.create_server(("127.0.0.1", port)), pytest.raises(UsageError, match=f"port {port}"):
         await node.local.serve(Serve(port=port))
     assert node.said == []

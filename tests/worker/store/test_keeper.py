@@ -1,4 +1,4 @@
-"""Counts that outlive links and starts, the latest results as clients were told, how often checkpoints are written;
+"""Counts that outlive links and starts, the latest results as clients got them, how often checkpoints are written;
 a cap on disk deletes what can be spared, and never what was best.
 """
 
@@ -47,7 +47,7 @@ def test_what_peers_used_is_counted_over_links_and_their_starts_and_ours(history
     assert it.used == 8
     again = lasting(history)
     assert again.used == 8
-    again.claimed(BERT, 2)  # told before our own start
+    again.claimed(BERT, 2)  # reported before our own start
     again.claimed(ANNA, 4)
     assert again.used == 11 == history.totals().used
 
@@ -65,7 +65,7 @@ def test_the_same_claim_keeps_a_peer_in_mind(history: History, monkeypatch: pyte
     it = Lasting(history, lambda work: (written.append(1), work()), lambda: 0.0)  # type: ignore[func-returns-value]
     for peer in (ANNA, BERT, ANNA, "cc"):
         it.claimed(peer, 1)
-    assert list(it._told) == [ANNA, "cc"] and not written
+    assert list(it._claims) == [ANNA, "cc"] and not written
     it.claimed(ANNA, 3)
     it.keep()
     it.keep()
@@ -81,7 +81,7 @@ def test_only_so_many_peers_are_remembered(history: History, monkeypatch: pytest
     for number, peer in enumerate(("cc", ANNA, BERT, ANNA)):
         clock.now += 1
         it.claimed(peer, number + 1)
-    assert history.claims() == {BERT: 3, ANNA: 4} == dict(it._told)
+    assert history.claims() == {BERT: 3, ANNA: 4} == dict(it._claims)
 
 
 def test_shared_answers_are_counted(history: History) -> None:
@@ -102,7 +102,7 @@ def test_rounds_that_count_and_answers_that_were_given(history: History) -> None
     assert history.latest().rounds == 4 and history.latest().last == history.last_rounds(1)[0]
 
 
-def test_the_latest_results_are_those_that_were_told(history: History) -> None:
+def test_the_latest_results_are_those_that_were_reported(history: History) -> None:
     run = history.begin_run(run_manifest())
     latest = history.latest()
     assert latest == Latest()

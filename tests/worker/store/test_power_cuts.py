@@ -45,14 +45,14 @@ class Recorder:
                 self.ops += [Op("truncate", name), Op("write", name, data=content)]
                 self._seen[name] = content
 
-    def _follow(self, monkeypatch: pytest.MonkeyPatch, name: str, told: Callable[..., Op]) -> None:
+    def _follow(self, monkeypatch: pytest.MonkeyPatch, name: str, as_op: Callable[..., Op]) -> None:
         real = getattr(os, name)
 
         def following(*arguments: object, dir_fd: int | None = None, **options: object) -> object:
             if dir_fd is not None:  # rmtree names what it deletes by its folder's descriptor
                 arguments = (Path(f"/proc/self/fd/{dir_fd}").readlink() / str(arguments[0]), *arguments[1:])
             self.look()
-            op = told(*arguments)
+            op = as_op(*arguments)
             done = real(*arguments, **options)
             self.ops.append(op)
             self._forget(op)

@@ -30,10 +30,10 @@ def main() -> None:
     limit = held() + megabytes * 1_000_000
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     try:
-        told = learn(engine, SEQUENCES) if work == "learn" else answer(engine)
+        outcome = learn(engine, SEQUENCES) if work == "learn" else answer(engine)
     except OutOfMemory as error:
-        told = {"out_of_memory": str(error)}
-    print(json.dumps(told))
+        outcome = {"out_of_memory": str(error)}
+    print(json.dumps(outcome))
 
 
 def held() -> int:

@@ -20,8 +20,8 @@ from tests.worker.membership.test_external import CATALOGUE, truth
 from tests.worker.test_node import SETTINGS, Scene
 
 
-class Told:
-    """Who asks, what was told meanwhile, and a clock that goes on at each look."""
+class Client:
+    """A client that asks, the events meanwhile, and a clock that advances at each look."""
 
     def __init__(self, folder: Path, step: float = TELL_SECONDS) -> None:
         self.scene = Scene(folder, SETTINGS, 1e9)
@@ -36,28 +36,28 @@ class Told:
         ]
 
 
-async def test_an_answer_is_told_while_it_is_written(tmp_path: Path) -> None:
-    it = Told(tmp_path)
+async def test_an_answer_is_reported_while_it_is_written(tmp_path: Path) -> None:
+    it = Client(tmp_path)
     asked = await it.asking.ask(Ask(question="1+1?", stream=7))
     assert (asked.text, asked.tokens) == ("right", 2)
     assert it.texts == [(7, "right"[:n], n) for n in range(1, 6)]
 
 
-async def test_it_is_told_no_more_often_than_anybody_can_read(tmp_path: Path) -> None:
-    it = Told(tmp_path, TELL_SECONDS / 2)
+async def test_it_is_reported_no_more_often_than_anybody_can_read(tmp_path: Path) -> None:
+    it = Client(tmp_path, TELL_SECONDS / 2)
     await it.asking.ask(Ask(question="1+1?", stream=7))
     assert [text for _, text, _ in it.texts] == ["r", "rig", "right"]
 
 
-async def test_who_did_not_ask_to_be_told_is_told_nothing(tmp_path: Path) -> None:
-    it = Told(tmp_path)
+async def test_who_did_not_ask_for_reports_gets_none(tmp_path: Path) -> None:
+    it = Client(tmp_path)
     await it.asking.ask(Ask(question="1+1?"))
     await it.asking.try_task(TryTask(task="gcd/easy", seed=3, answer="4", stream=8))
     assert it.texts == []
 
 
 async def test_base_and_trained_model_answer_the_question_that_was_set(tmp_path: Path) -> None:
-    it = Told(tmp_path)
+    it = Client(tmp_path)
     asked = await it.asking.set_question(SetQuestion(task="gcd/easy"))
     assert str(asked.example) == "a whole number, like 42" and not hasattr(asked, "truth")
     tried = [
@@ -71,7 +71,7 @@ async def test_base_and_trained_model_answer_the_question_that_was_set(tmp_path:
 
 
 async def test_what_cannot_be_asked_is_said(tmp_path: Path) -> None:
-    it = Told(tmp_path)
+    it = Client(tmp_path)
     with pytest.raises(UsageError, match="empty"):
         await it.asking.ask(Ask(question="  "))
 
@@ -96,7 +96,7 @@ async def test_pieces_become_the_text_so_far_and_a_host_that_begins_anew_begins_
 
 
 async def test_a_question_that_fills_the_context_is_said_to(tmp_path: Path) -> None:
-    it = Told(tmp_path)
+    it = Client(tmp_path)
     it.scene.engine.loaded = loaded(context=2)
     it.scene.engine.generate_with = no_room  # type: ignore[method-assign]
     for request in (it.asking.ask(Ask(question="1+1?")), it.asking.try_task(TryTask(task="gcd/easy", seed=3))):
@@ -112,7 +112,7 @@ async def no_room(*asked: object, **more: object) -> Generated:
 
 
 async def test_a_chats_turns_reach_the_model_and_the_prompt_comes_back(tmp_path: Path) -> None:
-    it = Told(tmp_path)
+    it = Client(tmp_path)
     turns = (Exchange(question="1+1?", answer="2"),)
     seen: list[tuple[Prompt, Sampling]] = []
     it.scene.engine.generate_with = answering(seen)  # type: ignore[method-assign]
@@ -122,7 +122,7 @@ async def test_a_chats_turns_reach_the_model_and_the_prompt_comes_back(tmp_path:
 
 
 async def test_a_program_that_says_how_to_answer_is_not_shown_our_examples(tmp_path: Path) -> None:
-    it = Told(tmp_path)
+    it = Client(tmp_path)
     seen: list[tuple[Prompt, Sampling]] = []
     it.scene.engine.generate_with = answering(seen)  # type: ignore[method-assign]
     sampling = Sampling(max_tokens=5, stop=("x",))
@@ -135,8 +135,8 @@ async def test_a_program_that_says_how_to_answer_is_not_shown_our_examples(tmp_p
     ]
 
 
-async def test_a_chat_that_fills_the_context_is_told_to_begin_again(tmp_path: Path) -> None:
-    it = Told(tmp_path)
+async def test_a_chat_that_fills_the_context_is_asked_to_begin_again(tmp_path: Path) -> None:
+    it = Client(tmp_path)
     it.scene.engine.loaded = loaded(context=2)
     it.scene.engine.generate_with = no_room  # type: ignore[method-assign]
     with pytest.raises(ContextFull, match=r"This chat has 3 tokens .* reads 2 at once\. Start a new chat"):

@@ -69,28 +69,33 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
     return Asked(tmp_path)
 
 
-async def test_the_model_at_work_is_told_as_data(asked: Asked, tmp_path: Path) -> None:
+async def test_the_model_at_work_is_reported_as_data(asked: Asked, tmp_path: Path) -> None:
     model = tmp_path / "SmolLM2-135M"
     model.mkdir()
     (model / "model.safetensors").write_bytes(bytes(1000))
     asked.engine.loaded, asked.engine.parameters = LOADED, LOADED.parameters
     asked.engine.plan = dataclasses.replace(asked.engine.plan, model=model, threads=3, estimate=5000)
     asked.engine.host.pid = os.getpid()
-    told = await asked.facts.model(GetModelInfo())
-    assert (told.name, told.kind, told.parameters, told.bytes) == ("SmolLM2-135M", "transformers", 135_000_000, 1000)
-    assert (told.device, told.dtype, told.generator, told.trainer) == ("cpu", "float32", "torch", "torch")
-    assert (told.threads, told.micro_batch, told.max_tokens, told.memory_estimate) == (3, 16, 512, 5000)
-    assert told.memory_used is not None and told.memory_used > 2**20 and told.memory_free > 0
-    assert told.notes[0] == "One card."
+    info = await asked.facts.model(GetModelInfo())
+    assert (info.name, info.kind, info.parameters, info.bytes) == (
+        "SmolLM2-135M",
+        "transformers",
+        135_000_000,
+        1000,
+    )
+    assert (info.device, info.dtype, info.generator, info.trainer) == ("cpu", "float32", "torch", "torch")
+    assert (info.threads, info.micro_batch, info.max_tokens, info.memory_estimate) == (3, 16, 512, 5000)
+    assert info.memory_used is not None and info.memory_used > 2**20 and info.memory_free > 0
+    assert info.notes[0] == "One card."
 
 
-async def test_before_anything_runs_or_is_known_that_is_what_is_told(asked: Asked) -> None:
+async def test_before_anything_runs_or_is_known_that_is_what_is_reported(asked: Asked) -> None:
     asked.engine.host.pid = None
     asked.engine.trains = False
     asked.engine.plan = dataclasses.replace(asked.engine.plan, model=Path("/gone/model.gguf"))
-    told = await asked.facts.model(GetModelInfo())
-    assert (told.name, told.kind, told.bytes, told.trainer, told.micro_batch) == ("model", "gguf", 0, "none", 0)
-    assert (told.memory_used, told.memory_estimate, told.device) == (None, None, "")
+    info = await asked.facts.model(GetModelInfo())
+    assert (info.name, info.kind, info.bytes, info.trainer, info.micro_batch) == ("model", "gguf", 0, "none", 0)
+    assert (info.memory_used, info.memory_estimate, info.device) == (None, None, "")
 
 
 def test_the_size_of_a_model_is_that_of_its_weights(tmp_path: Path) -> None:
@@ -125,12 +130,12 @@ async def test_the_bug_report_is_written_whatever_is_broken(asked: Asked, tmp_pa
 
 
 async def test_facts_come_with_the_checks_of_the_node(asked: Asked) -> None:
-    told = await asked.facts.facts(Examine())
-    assert told.values["engine"] == "running"
-    assert [check.name for check in told.checks] == ["node", "computing", "listening port", "clock by peers", "peers"]
+    info = await asked.facts.facts(Examine())
+    assert info.values["engine"] == "running"
+    assert [check.name for check in info.checks] == ["node", "computing", "listening port", "clock by peers", "peers"]
 
 
-async def test_a_card_that_refuses_is_told_with_what_to_do(asked: Asked) -> None:
+async def test_a_card_that_refuses_is_reported_with_what_to_do(asked: Asked) -> None:
     asked.engine.card_refused = "The card cannot be computed on. So the processor is used."
     node = (await asked.facts.facts(Examine())).checks[0]
     assert (node.name, node.state) == ("node", "limited")

@@ -161,7 +161,7 @@ async def test_a_person_does_not_wait_for_room_on_the_disk(tmp_path: Path, seat:
             await it.pose()
 
 
-async def test_a_person_is_told_where_the_text_goes_and_that_holds(tmp_path: Path, seat: Seat) -> None:
+async def test_a_person_is_shown_where_the_text_goes_and_that_holds(tmp_path: Path, seat: Seat) -> None:
     async with desk(tmp_path, seat.member) as it:
         seat.member.sharing = False
         kept = await it.pose()

@@ -1,4 +1,4 @@
-"""The worker's downloads and imports: one at a time, told by events, ended by cancel, by silo, and with the worker."""
+"""The worker's downloads and imports: one at a time, reported by events; cancel, silo and the end stop them."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -28,7 +28,7 @@ MODEL = Installed(name="small", kind="gguf", source="o/small", installed=1.0, fi
 
 
 class Library:
-    """Stands in for the process: answers what it is told to, when it is told to."""
+    """Stands in for the process: gives the prepared answer, when the test wants it."""
 
     def __init__(self, folder: Path) -> None:
         self.settings = Settings(silo=False, models_folder=str(folder / "models"))
@@ -68,7 +68,7 @@ async def it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[L
     await library.requests.close()
 
 
-async def test_a_download_is_answered_at_once_and_told_by_events(it: Library) -> None:
+async def test_a_download_is_answered_at_once_and_reported_by_events(it: Library) -> None:
     assert str((await it.requests.download(models.DownloadModel(model="o/small"))).text) == "Downloading o/small."
     moved = await it.until(models.ModelProgressed)
     assert (moved.model, moved.transfer.done) == ("o/small", 1)
@@ -77,7 +77,7 @@ async def test_a_download_is_answered_at_once_and_told_by_events(it: Library) ->
     assert (ended.model, ended.installed, ended.notes) == ("o/small", MODEL, ["A note."])
 
 
-async def test_a_failure_is_told_with_its_kind(it: Library) -> None:
+async def test_a_failure_is_reported_with_its_kind(it: Library) -> None:
     await it.requests.download(models.DownloadModel(model="o/small"))
     it.answer.set_exception(DownloadError("The line is dead."))
     ended = await it.until(models.ModelFailed)

@@ -1,4 +1,4 @@
-"""Files of own tasks come and go; the node is told, and nothing leads out of their folder."""
+"""Files of own tasks come and go; the node learns of it, and nothing leads out of their folder."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -39,7 +39,7 @@ class Examiner(test_human.Examiner):
 
 
 class Engine(FakeEngine):
-    """Says what it is told to, then what may travel."""
+    """Gives the prepared answer, then what may be sent."""
 
     def __init__(self, *texts: str) -> None:
         super().__init__()

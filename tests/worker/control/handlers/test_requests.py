@@ -189,7 +189,7 @@ def cannot_tell(patch: pytest.MonkeyPatch) -> None:
     patch.delenv("WAYLAND_DISPLAY", raising=False)
 
 
-async def test_what_cannot_be_kept_here_is_told_and_goes_back_to_its_default_all_the_same(
+async def test_what_cannot_be_kept_here_is_reported_and_goes_back_to_its_default_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cannot_tell(monkeypatch)
@@ -309,7 +309,7 @@ async def test_low_priority_takes_effect_at_once(tmp_path: Path) -> None:
     assert asked == [False, False, True, True], "engine and examiner"
 
 
-async def test_what_waits_is_told_until_it_is_taken_back(tmp_path: Path) -> None:
+async def test_what_waits_is_reported_until_it_is_taken_back(tmp_path: Path) -> None:
     settings_file.write(tmp_path / "settings.toml", SETTINGS)
     it, served = requests(tmp_path, lambda low: False)
 
