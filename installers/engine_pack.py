@@ -209,10 +209,10 @@ def _pip(what: str) -> list[str]:
     return [sys.executable, "-P", "-m", "pip", what, *words, *(moving or ["--progress-bar", "off"])]
 
 
-def _environment(beside: Path) -> dict[str, str]:
+def _environment(place: Path) -> dict[str, str]:
     """Temporary files are on the disk whose free space was checked. Forbidden bytecode stays forbidden: new files in
     an installed program would break its signature."""
-    env = clean_environment({**os.environ, "TMPDIR": str(beside.parent), "PIP_USER": "0", "PIP_NO_CACHE_DIR": "1"})
+    env = clean_environment({**os.environ, "TMPDIR": str(place.parent), "PIP_USER": "0", "PIP_NO_CACHE_DIR": "1"})
     if forbidden := os.environ.get("PYTHONDONTWRITEBYTECODE"):
         env["PYTHONDONTWRITEBYTECODE"] = forbidden
     return env

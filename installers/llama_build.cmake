@@ -24,7 +24,7 @@ file(READ "${whole}" text)
 string(REPLACE "if (LLAMA_BUILD_COMMON)" "if (FALSE)" text "${text}")
 file(WRITE "${whole}" "${text}")
 
-# Variants are loaded by whoever uses the library, which llama-cpp-python does not do.
+# The program that uses the library has to load variants, which llama-cpp-python does not do.
 set(library "${CMAKE_CURRENT_SOURCE_DIR}/llama_cpp/llama_cpp.py")
 file(READ "${library}" text)
 if(NOT text MATCHES "llama_build.cmake")

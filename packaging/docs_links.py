@@ -24,7 +24,7 @@ from markdown_it.token import Token
 ROOT = Path(__file__).resolve().parents[1]
 FIRST = PurePosixPath("README.md")
 START = PurePosixPath("docs/README.md")
-BESIDE = ("README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
+ROOT_PAGES = ("README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
 PICTURES = {".png", ".svg", ".webp"}
 _ASIDE = re.compile(r"\s*(alias|pip|python3?|sapo-desktop) [^#]*?\S {2,}[^#\s]")
 """A command that does something else when its line is copied."""
@@ -50,7 +50,7 @@ class Pages:
         self.pages: dict[PurePosixPath, Page] = {}
         self._leads: dict[PurePosixPath, list[PurePosixPath]] = {}
         """Page -> the pages that it links to, in its order."""
-        waiting = [PurePosixPath(name) for name in BESIDE if (root / name).is_file()]
+        waiting = [PurePosixPath(name) for name in ROOT_PAGES if (root / name).is_file()]
         waiting += [_posix(path, root) for path in sorted((root / "docs").rglob("*.md"))]
         while waiting:
             path = waiting.pop()

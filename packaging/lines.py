@@ -3,7 +3,7 @@
     python packaging/lines.py
 
 Code is a line on which something of the language stands: no blank line, no comment, no docstring (a string that is a
-statement by itself). Lines of docstrings are counted beside it. A folder's modules are those in it, `__init__` left out
+statement by itself). Docstrings are counted separately. A folder's modules are those in it, `__init__` left out
 where it is empty but for its docstring; its lines are those of its modules, without the folders below it. Benches,
 attacks (tests/bench, tests/attack) and planted faults serve the figures, not the tests: they have a row of their own.
 """

@@ -2,7 +2,7 @@
 
     comes       apt installs it with what it depends on; no Python and no compiler come along
     answers     by a user, without any network: the version, an answer, and the window (FOLDER/window.png)
-    goes on     a newer version is installed while that node runs: it keeps playing, ends on request, and a
+    upgrades    a newer version is installed while that node runs: it keeps playing, ends on request, and a
                 start of the newer version continues its rounds
     goes        the user's part by `sapo-desktop-uninstall --delete`, the package by apt: no file of either is left
 
@@ -151,7 +151,7 @@ def answers(debian: Debian, screenshot: Path) -> None:
     check(int(colours) > 100, f"{screenshot} has {colours} colours: no window was there.")
 
 
-def goes_on(debian: Debian, deb: Path, scratch: Path) -> None:
+def upgrades(debian: Debian, deb: Path, scratch: Path) -> None:
     newer = make_newer(deb, scratch)
     out = scratch / "rounds.jsonl"
     node = debian.start(PROGRAM, "--json", "run", "--silo", "--rounds", "100000", out=out)
@@ -228,7 +228,7 @@ def main() -> None:
         for title, step in (
             ("comes", lambda: comes(debian, given.deb)),
             ("answers", lambda: answers(debian, folder / "window.png")),
-            ("goes on", lambda: goes_on(debian, given.deb, folder)),
+            ("upgrades", lambda: upgrades(debian, given.deb, folder)),
             ("goes", lambda: goes(debian, before)),
         ):
             began = time.monotonic()

@@ -27,7 +27,7 @@ mkdir "$new"
 trap 'rm -rf "$new"' EXIT
 echo "Unpacking ..."
 payload | xz -dc | tar -xf - -C "$new"
-rm -rf "$place"  # what runs goes on with its open files, and ends as a program of the former version
+rm -rf "$place"  # a running program keeps its open files, and ends as the former version
 mv "$new" "$place"
 trap - EXIT
 

@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
     setenv("PYTHONHOME", home, 1);
     setenv("PYTHONNOUSERSITE", "1", 1);
     setenv("PYTHONSAFEPATH", "1", 1);
-    setenv("PYTHONDONTWRITEBYTECODE", "1", 1); /* a file written beside the others would break the signature */
+    setenv("PYTHONDONTWRITEBYTECODE", "1", 1); /* an additional file would break the signature */
 
     void *python = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
     if (python == NULL) return fail(dlerror());

@@ -52,19 +52,19 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], on_card: tuple[dic
         rounds=table(["model", "4 cores", "a card"], [[name, *rounds(name)] for name in ROUNDS_OF]),
         command=made["command"].partition("  #")[0],
         machine=made["machine"],
-        peaks=beside_peaks(figures),
+        peaks=share_of_peaks(figures),
         card_command=card_made["command"],
         card_machine=card_made["machine"],
         card_plans=len(sooner),
         card_sizes=f"{min(sizes)} to {max(sizes)}",
-        card_peaks=beside_peaks(card_figures),
+        card_peaks=share_of_peaks(card_figures),
         process=span([figure for figure in card_figures if figure.name.endswith(": the process")], unit=1000),
         process_goal=memory.CUDA_RUNTIME / 1e9,
         recorded=f"{min(sooner):.1f} to {max(sooner):.1f}",
     )
 
 
-def beside_peaks(figures: Sequence[Figure]) -> str:
+def share_of_peaks(figures: Sequence[Figure]) -> str:
     """A line for each KIND of estimate."""
     kinds: dict[str, list[Figure]] = {}
     for figure in figures:

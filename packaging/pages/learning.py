@@ -78,7 +78,7 @@ def learning_page(learning: Learning, longer: Learning, reference: Learning, ref
         hour_command=longer.command,
         hour_rounds=longer.rounds,
         hour_minutes=mean([curve.seconds / 60 for curve in longer.curves]),
-        hour_expected=beside_what_was_expected(learning, longer),
+        hour_expected=against_expectation(learning, longer),
         **of_reference(reference),
         **of_reference_hour(reference_hour),
     )
@@ -180,7 +180,7 @@ def column(runs: Learning, name: str) -> list[str]:
     return [f"{mean(values):.3f}" for values in zip(*rows, strict=True)]
 
 
-def beside_what_was_expected(learning: Learning, longer: Learning) -> str:
+def against_expectation(learning: Learning, longer: Learning) -> str:
     """What was expected of an hour, and whether each seed met it."""
     ends = greedy(longer)
     below = [end - curve.sampled["last"].score for end, curve in zip(ends, longer.curves, strict=True)]

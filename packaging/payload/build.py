@@ -46,7 +46,7 @@ NOT_COMPILED = r"[/\\](pip|transformers[/\\]models)[/\\]"
 
 
 def build(folder: Path, platform: Platform, python: Path | None, llama: Path | None) -> None:
-    """Make the folder anew. `python`: where the platform's interpreter is, but for Linux; `llama`: the wheel of
+    """Make a new folder. `python`: the platform's interpreter, needed except on Linux; `llama`: the wheel of
     llama.cpp, or None to leave it out."""
     if sys.version_info[:2] != VERSION:
         sys.exit("Run this with Python 3.11: packages are installed for the Python that runs it.")
@@ -96,7 +96,7 @@ def _compile(folder: Path) -> None:
 
 
 def _same_modes(folder: Path) -> None:
-    """Whoever builds: readable by all, executable where it was, but for libraries, which nobody starts."""
+    """The same modes for every builder: readable by all, executable as before, except for libraries."""
     for path in folder.rglob("*"):
         if not path.is_symlink():
             runs = path.is_dir() or (path.stat().st_mode & stat.S_IXUSR and ".so" not in path.suffixes)

@@ -20,7 +20,7 @@ _QUANTISE = (
 
 
 def write(resources: Path, python: Path | str) -> None:
-    """Write it beside the starter's folder. Needs torch here, and llama.cpp where `python` is."""
+    """Write it next to the starter's folder. Needs torch here, and llama.cpp where `python` is."""
     from sapo_desktop.engines.gguf.folder import write_folder
 
     folder = resources / "starter"

@@ -6,11 +6,11 @@
 One stage, top to bottom: draw a batch, predict the completion, step. Cross-entropy on the completion and its <eos>
 only. Muon for the matrices, AdamW for embedding and norms. The learning rate follows the share of the time budget that
 is spent, so a slower machine makes fewer steps of the same schedule (and so the weights depend on the machine; data,
-their order and the initial weights depend on the seed alone). A checkpoint every five minutes; `--resume` goes on from
-it after any kind of end. With `--cores N` each of N processes takes every Nth batch and gradients are averaged before
-every step: threads within one process wait for each other at every small matrix product.
+their order and the initial weights depend on the seed alone). A checkpoint every five minutes; `--resume` continues
+from it after any kind of end. With `--cores N` each of N processes takes every Nth batch and gradients are averaged
+before every step: threads within one process wait for each other at every small matrix product.
 
-`--start` goes on from a starter's weights at a third of the rates, `--guesses` gives these shares of the examples
+`--start` continues from a starter's weights at a third of the rates, `--guesses` gives these shares of the examples
 without their steps, one family after the other: such a model guesses where it could reckon, and rounds find out which
 pays. Left out: validation during the run (check.py does it), several devices.
 """

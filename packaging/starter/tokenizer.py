@@ -24,7 +24,7 @@ QUESTION_LIMIT = 1024
 
 
 def build() -> PreTrainedTokenizerFast:
-    """The tokenizer, made anew (nothing in it is learnt from data)."""
+    """A new tokenizer (nothing in it is learnt from data)."""
     vocabulary = {token: number for number, token in enumerate(CONTROL)}
     for sign in sorted(pre_tokenizers.ByteLevel.alphabet()):
         vocabulary[sign] = len(vocabulary)

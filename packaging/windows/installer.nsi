@@ -9,7 +9,7 @@
 ;
 ; Exit codes: 0 done, 1 cancelled by the user, 2 not done: the program runs, or rights are missing.
 ;
-; A newer version takes an older one's place: everything is unpacked beside it first, so what fails leaves the old one.
+; A newer version replaces an older one. Everything is unpacked next to it first, so a failure leaves the old one.
 Unicode true
 Target amd64-unicode
 SetCompressor ${COMPRESSOR}
@@ -100,7 +100,7 @@ FunctionEnd
 !insertmacro WaitUntilEnded ""
 !insertmacro WaitUntilEnded "un."
 
-; Only what the installer put there: whoever names a folder of theirs with /D keeps what else is in it.
+; Only files of the installer: a folder that the user named with /D keeps everything else.
 !macro RemoveProgram
     RMDir /r "$INSTDIR\python"
     RMDir /r "$INSTDIR\app"

@@ -74,9 +74,9 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     overlap: Annotated[
         bool,
         in_lab(
-            "Answer beside the step",
-            "In silo, answer the next round beside this one's step, where a processor has two threads or more for it "
-            "and room in the memory.",
+            "Answer during training",
+            "In silo, answer the next round's questions while this round trains. Needs a processor with two threads or "
+            "more, and enough memory.",
         ),
     ] = True
 

@@ -148,12 +148,12 @@ class Exchange:
         """Handle a frame; returns the events that are not about groups, for the code that manages addresses and
         statistics."""
         if now.monotonic - self._ticked > _STOOD_STILL:
-            self._after_standstill(now)
+            self._after_stall(now)
         link.traffic.bytes_in += len(frame)
         link.heard = now.monotonic
         return self._rest(link, link.session.receive(frame, now.monotonic), now)
 
-    def _after_standstill(self, now: Now) -> None:
+    def _after_stall(self, now: Now) -> None:
         """After a pause, what was sent meanwhile arrives at once, which is nobody's fault. Other relays' messages
         above their rate are dropped, without blame (backbone/federation.py)."""
         since, self._ticked = self._ticked, now.monotonic
@@ -177,7 +177,7 @@ class Exchange:
 
     def tick(self, now: Now) -> None:
         """Do what is due: time-outs, offers that lacked credit, wants, old groups."""
-        self._after_standstill(now)
+        self._after_stall(now)
         self.pool.expire(now.monotonic)
         self.giving.expire(now)
         oldest = self.clock.slot(now.unix) + limits.OLDEST_SLOT

@@ -18,7 +18,7 @@ def begun(work: Callable[[], Answer]) -> Future[Answer]:
     def do() -> None:
         try:
             future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - whoever waits has it raised
+        except BaseException as error:  # noqa: BLE001 - raised where the result is awaited
             future.set_exception(error)
 
     threading.Thread(target=do, daemon=True).start()

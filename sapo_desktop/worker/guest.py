@@ -282,7 +282,7 @@ class Guest:
         before = self._wall()
         await asyncio.sleep(LOOK_SECONDS)
         if self._wall() - before > ASLEEP_SECONDS:
-            self._side.dial_anew()
+            self._side.dial_again()
 
     async def _look(self) -> None:
         node = self._node

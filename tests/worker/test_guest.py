@@ -47,7 +47,7 @@ class Side:
         self.upload = 0
         self.dialled = 0
 
-    def dial_anew(self) -> None:
+    def dial_again(self) -> None:
         self.dialled += 1
 
     async def obey(self, decision: Decision) -> None:

@@ -128,7 +128,7 @@ class TorchEngine:
         return self._generated(request, job, answers, began)
 
     @property
-    def answers_beside(self) -> bool:
+    def answers_during_steps(self) -> bool:
         """Whether it can answer with a snapshot while it learns. That needs packed weights, or an adapter next to
         fixed ones, and at least two threads."""
         return (is_packed(self.lm.model) or self.policy.method == "lora") and self.threads > 1
@@ -137,7 +137,7 @@ class TorchEngine:
         """Take a step; meanwhile, half of the threads answer with the adapter from before. If answering fails, for
         example for lack of memory, the step still counts and there are no answers; a later request for them gets the
         error. A cancel after the step only ends the answers."""
-        if beside is None or not self.answers_beside:
+        if beside is None or not self.answers_during_steps:
             return p.Stepped(report=self.trainer.step(batch))
         began = time.monotonic()
         job = self.job([self.lm.words.prompt_tokens(one) for one in beside.prompts], beside.answers, beside.sampling)

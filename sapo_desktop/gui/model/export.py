@@ -33,7 +33,7 @@ class ExportSheet(Sheet):
         super().__init__(parent, title)
         self._bridge = bridge
         self._checkpoint = item_name(item.number)
-        self._beside = self._suggested = ""
+        self._parent = self._suggested = ""
         self._call: Call | None = None
         choices = [("peft", tr("Adapter")), ("merged", tr("Whole model")), ("gguf", tr("GGUF"))]
         self._format = Segments(tr("Format"), choices, "peft")
@@ -67,17 +67,17 @@ class ExportSheet(Sheet):
 
     def _choose(self) -> None:
         if folder := ask_folder(self, tr("Export to")):
-            self._beside = folder
+            self._parent = folder
             self._suggest()
 
     def _change_format(self, which: str) -> None:
         self._about.setText(_about(which))
-        if self._beside and self._folder.text() == self._suggested:
+        if self._parent and self._folder.text() == self._suggested:
             self._suggest()
 
     def _suggest(self) -> None:
         """A new folder inside the chosen one, which need not be empty."""
-        self._suggested = str(Path(self._beside) / f"sapo-{self._format.current}-{self._checkpoint}")
+        self._suggested = str(Path(self._parent) / f"sapo-{self._format.current}-{self._checkpoint}")
         self._folder.setText(self._suggested)
 
     def _begin(self) -> None:

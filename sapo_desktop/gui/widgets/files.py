@@ -22,8 +22,8 @@ def ask_save_path(parent: QWidget, title: str, suggestion: str, kinds: str = "")
     Returns:
         The full path, "" if the user cancelled.
     """
-    beside_the_last = str(Path(_folder()) / suggestion)  # a whole path does not change
-    chosen, _ = QFileDialog.getSaveFileName(parent, title, beside_the_last, kinds, options=_options())
+    suggested = str(Path(_folder()) / suggestion)  # a whole path does not change
+    chosen, _ = QFileDialog.getSaveFileName(parent, title, suggested, kinds, options=_options())
     return _remembered(chosen)
 
 

@@ -42,7 +42,7 @@ def column(*parts: Part, spacing: float = 1.0, margins: Sequence[int] = (0, 0, 0
 
 
 def row(*parts: Part, spacing: float = 1.0, margins: Sequence[int] = (0, 0, 0, 0)) -> QHBoxLayout:
-    """Parts beside each other."""
+    """Parts next to each other."""
     return _filled(QHBoxLayout(), parts, spacing, margins)
 
 

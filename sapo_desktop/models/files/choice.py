@@ -51,8 +51,8 @@ def choose(repository: str, listed: Sequence[str], named: Sequence[str] = (), qu
     quantised = {name for name in files if kind_of(name) == "gguf" and _is_of(name, quantisation)}
     texts = {name for name in files if kind_of(name) == "text"}
     if plain:
-        beside = {name for name in files if kind_of(name) == "tokenizer" or _NEEDED_JSON.fullmatch(name)}
-        return sorted(plain | beside | texts)
+        needed = {name for name in files if kind_of(name) == "tokenizer" or _NEEDED_JSON.fullmatch(name)}
+        return sorted(plain | needed | texts)
     if not quantised:
         raise ModelError(_nothing(repository, listed))
     if len({_PART.sub(r"\1", name) for name in quantised}) > 1:

@@ -40,7 +40,7 @@ UNMEASURED = {
     "bfloat16": PassSeconds(generating=4.6e-12, learning=4.4e-12),
 }
 """Seconds of a product per weight without a measurement: those of the processor of docs/fit.md."""
-BESIDE = 120e-9
+OTHER_WORK = 120e-9
 """Seconds per written or trained token, per layer and unit of width, for attention, norms and everything else that
 is not a matrix product (tests/bench/engines/pace.py)."""
 
@@ -80,17 +80,17 @@ def counts(way: Way, parameters: int, questions: float, pace: Pace | None = None
 
 def _answering(shape: ModelShape, found: Counts, spent: PassSeconds) -> float:
     """Seconds of one processor core."""
-    head, beside = shape.vocabulary * shape.hidden, BESIDE * shape.layers * shape.hidden
-    written = (shape.linear_weights + head) * spent.generating + beside
+    head, other = shape.vocabulary * shape.hidden, OTHER_WORK * shape.layers * shape.hidden
+    written = (shape.linear_weights + head) * spent.generating + other
     return shape.linear_weights * found.read * spent.learning + found.written * written
 
 
 def _learning(way: Way, shape: ModelShape, found: Counts, spent: PassSeconds) -> float:
     """Seconds of one processor core."""
-    head, beside = shape.vocabulary * shape.hidden, BESIDE * shape.layers * shape.hidden
+    head, other = shape.vocabulary * shape.hidden, OTHER_WORK * shape.layers * shape.hidden
     passes = 3 if way.recompute else 2
     products = passes * (shape.linear_weights * sum(found) + head * found.written) * spent.learning
-    return TEACHING * (products + beside * sum(found))
+    return TEACHING * (products + other * sum(found))
 
 
 def product_seconds(hardware: Hardware, hidden: int, precision: str) -> PassSeconds:

@@ -187,8 +187,8 @@ class AddressBook:
         self._known.pop(name, None)
 
     def tried(self, address: Address, unix_time: float, *, reached: bool | None) -> None:
-        """Record the result of dialling, whoever answered with the address's key. None: unknown, because the proxy
-        did not reach it."""
+        """Record the result of dialling, no matter who answered with the address's key. None: unknown, because the
+        proxy did not reach it."""
         one = self._known.get(str(address))
         if one is None:
             return

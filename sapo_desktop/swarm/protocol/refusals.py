@@ -16,7 +16,7 @@ from sapo_desktop.core.sentences import Text
 
 Kind = Literal["invalid", "unverifiable", "ignored"]
 Blame = Literal["link", "author", "unverifiable", "ignored"]
-"""`link`: the peer that sent it. `author`: its signed body is wrong, whoever sent it."""
+"""`link`: the peer that sent it. `author`: its signed body is wrong, no matter who sent it."""
 
 
 class Reason(enum.StrEnum):

@@ -278,7 +278,7 @@ class Session:
         return self._may_say and len(self._wants) < _MOST_WANTS and self._own_rates[m.Want].level(now) >= 1
 
     def room(self, now: float) -> float:
-        """Maximum bytes of a frame that can be sent now, so that none is packed in vain."""
+        """Maximum bytes of a frame that can be sent now, so that none is packed for nothing."""
         return min(self._sending.bytes.level(now), limits.SEND_QUEUE - self.waiting)
 
     @property

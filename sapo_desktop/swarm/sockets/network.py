@@ -308,7 +308,7 @@ class Network:
         """Accept no more links; open ones stay."""
         self._turns_away = True
 
-    def dial_anew(self) -> None:
+    def dial_again(self) -> None:
         """All links are dead because the computer slept, which sockets do not notice. Reconnect at once, except to
         peers that asked for a longer wait."""
         for wire in self._wires.values():
@@ -368,8 +368,8 @@ class Network:
             else:
                 self.silent.pop(address, None)
             # Only the holder of the key that we want may send us away for long.
-            heeded = link is not None and link.key and goodbye is not None and goodbye.by_peer
-            wait = min(_LONGEST_ABSENCE, goodbye.retry_after) if heeded and goodbye else 0.0
+            from_its_peer = link is not None and link.key and goodbye is not None and goodbye.by_peer
+            wait = min(_LONGEST_ABSENCE, goodbye.retry_after) if from_its_peer and goodbye else 0.0
             if time.monotonic() - began > _LASTING or began < self._woke_at:
                 delay = _FIRST_DELAY
             # Full jitter: a relay that returns is not dialled by all its peers within one second.

@@ -99,7 +99,7 @@ def _of_the_environment(hub: str) -> bool:
 hub_token = KeptSecrets("hub token", sentence("hub token"), "HF_TOKEN", 8, 500, _of_the_environment)
 """For a model hub, one for each endpoint."""
 remote_key = KeptSecrets("remote key", sentence("remote key"), "SAPO_REMOTE_KEY", 1, 2000)
-"""For a server that answers for this node. A key from the environment is not bound to an address, because whoever
-starts the node with it also names the server."""
+"""For a server that answers for this node. A key from the environment is not bound to an address, because the person
+who starts the node with it also names the server."""
 server_key = KeptSecrets("server key", sentence("key of the local server"), "SAPO_SERVER_KEY", 16, 500)
 """The key with which other programs on this computer ask this node, one per data folder."""

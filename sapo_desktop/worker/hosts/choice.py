@@ -221,10 +221,10 @@ def _remote_choice(settings: Settings, model: BaseModel, look: Look) -> EngineCh
         raise UsageError(
             sentence("A server can load a LoRA adapter, but not all weights. Set method to lora, or trainer to none.")
         )
-    return _fitting_beside_server(settings, model, look) if trains else EngineChoice(generator="remote", trains=False)
+    return _fitting_with_server(settings, model, look) if trains else EngineChoice(generator="remote", trains=False)
 
 
-def _fitting_beside_server(settings: Settings, model: BaseModel, look: Look) -> EngineChoice:
+def _fitting_with_server(settings: Settings, model: BaseModel, look: Look) -> EngineChoice:
     """Learning here if it fits into the free memory. Otherwise the server still answers, unless the settings insist
     on learning; then the loader refuses, since no smaller model can replace the server's."""
     here = look(model.path)

@@ -114,17 +114,17 @@ class Engine:
     def versions(self) -> dict[str, str]:
         """Libraries that affect its numbers, and their versions."""
         versions = self.loaded.versions if self.loaded else {}
-        beside = self._answers_beside()
-        return versions | (beside.versions | {"generator weights": beside.dtype} if beside else {})
+        generator = self._separate_generator()
+        return versions | (generator.versions | {"generator weights": generator.dtype} if generator else {})
 
     @property
     def said(self) -> list[Text]:
         """What the user should know about the answering engine, in sentences."""
         refused = [self.card_refused] if self.card_refused else []
-        beside = self._answers_beside()
-        return [*refused, *(self.loaded.said if self.loaded else ()), *(beside.said if beside else ())]
+        generator = self._separate_generator()
+        return [*refused, *(self.loaded.said if self.loaded else ()), *(generator.said if generator else ())]
 
-    def _answers_beside(self) -> Loaded | None:
+    def _separate_generator(self) -> Loaded | None:
         """The engine that answers instead of a trainer."""
         return self._generator.loaded if self._generator is not None and self._trainer is not None else None
 

@@ -85,8 +85,8 @@ def to_read(model: Path, installed: Path) -> list[Path]:
     """For `Hosting.models`: the paths of the model and its possible replacements, including the targets of links."""
     folders = [model, *(installed.iterdir() if installed.is_dir() else ())]
     files = [file for folder in folders if folder.is_dir() for file in folder.iterdir() if file.is_symlink()]
-    beside = parts_of(model) if is_gguf(model) else []
-    return [model, installed, *(file.resolve() for file in (*files, *beside))]
+    parts = parts_of(model) if is_gguf(model) else []
+    return [model, installed, *(file.resolve() for file in (*files, *parts))]
 
 
 def plan_of(settings: Settings, model: BaseModel, choice: EngineChoice, counters: Counters) -> EnginePlan:

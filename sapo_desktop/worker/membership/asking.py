@@ -64,7 +64,7 @@ def shown(porch: Porch) -> list[JoinRequest]:
 
 async def is_founder(identity: OwnIdentity, swarm: str) -> bool:
     """Whether this folder has the admission key of this private swarm. Of one behind a passphrase that is assumed:
-    whoever admits somebody has to open it."""
+    admitting somebody requires opening it."""
     try:
         held = await identity.admission_key(None, create=False)
     except PassphraseNeeded:

@@ -122,11 +122,11 @@ def announced(address: str, key: bytes) -> Address:
 
 def joined(settings: Settings, link: Invite, key: bytes, now: float, *, nearby: bool = False) -> dict[str, str]:
     """The settings of a node with this key that follows the link. Addresses of another swarm are removed: they would be
-    dialled in vain, and learn our swarm. Addresses in the link that nobody typed are dialled only on the public
-    internet; `nearby`: except obviously local ones, to which a person agreed.
+    dialled for nothing, and learn our swarm. Addresses in the link that nobody typed are dialled only on the public
+        internet; `nearby`: except obviously local ones, to which a person agreed.
 
-    Raises:
-        UsageError: the link admits another key or has expired; an address in it is invalid, or a local one.
+        Raises:
+            UsageError: the link admits another key or has expired; an address in it is invalid, or a local one.
     """
     if link.nearby and not nearby:
         raise UsageError(joined_text([asks_first(link), _HOW_TO_FOLLOW]))

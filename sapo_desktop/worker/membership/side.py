@@ -178,10 +178,10 @@ class SwarmSide:
         if changed and self._settings is not None:
             await self.follow(self._settings)
 
-    def dial_anew(self) -> None:
+    def dial_again(self) -> None:
         """The computer slept: reconnect all links at once."""
         if self._joined is not None:
-            self._joined.network.dial_anew()
+            self._joined.network.dial_again()
 
     async def use(self, who: Identity | None) -> None:
         """Use this identity from now on, by default the stored one; a member leaves and joins again."""

@@ -13,7 +13,7 @@ from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.describe import supposed
 from sapo_desktop.models.fit.fit import _badge, badges, estimate, fit
 from sapo_desktop.models.fit.pace import round_seconds
-from sapo_desktop.models.fit.room import BESIDE_ENGINE, available, described
+from sapo_desktop.models.fit.room import WITHOUT_ENGINE, available, described
 from sapo_desktop.models.fit.ways import Model, plan, to_be_measured, way_for, ways
 from sapo_desktop.system.hardware import Gpu, Hardware
 from tests.builders import MACHINE
@@ -347,7 +347,7 @@ def test_the_reserve_is_given_up_before_the_model_is() -> None:
 def test_a_ceiling_means_less_at_once_and_one_that_is_too_low_names_the_least_that_would_do() -> None:
     settings = msgspec.structs.replace(SETTINGS, memory_most=4.0)
     way = plan(model("qwen2.5-0.5b"), with_free(20), settings)
-    assert way.fits and way.estimate - way.memory.reserve <= 4.0e9 - BESIDE_ENGINE
+    assert way.fits and way.estimate - way.memory.reserve <= 4.0e9 - WITHOUT_ENGINE
     with pytest.raises(TooBig, match=r"memory_most leaves .* Set memory_most to (\d+\.\d) GB or more") as refused:
         plan(model("qwen2.5-0.5b"), with_free(20), msgspec.structs.replace(SETTINGS, memory_most=1.0))
     assert "other programs" not in str(refused.value), "they are not in the way"

@@ -43,7 +43,7 @@ READ, WRITTEN = 2 * pace.TINY.prompt, 2 * 4 * 20
 
 def test_a_token_is_read_once_and_learned_from_twice_at_the_measured_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "OTHER", 0.0)
-    monkeypatch.setattr(pace, "BESIDE", 0.0)
+    monkeypatch.setattr(pace, "OTHER_WORK", 0.0)
     answering = MATRICES * READ * 2e-6 + (MATRICES + HEAD) * WRITTEN * 1e-6
     learning = 2 * (MATRICES * (READ + WRITTEN) + HEAD * WRITTEN) * 2e-6
     one = pace.round_seconds(WAY, SHAPE, MEASURED, 2, threads=1)

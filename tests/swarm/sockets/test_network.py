@@ -148,7 +148,7 @@ async def test_after_a_sleep_every_link_is_made_again_within_seconds() -> None:
     async with nodes(2) as (alice, bob):
         await link_up(alice, bob)
         (before,) = alice.network.exchange.links
-        alice.network.dial_anew()
+        alice.network.dial_again()
         await until(lambda: [link for link in alice.network.exchange.links if link is not before and link.key])
         assert before not in alice.network.exchange.links
 
@@ -164,7 +164,7 @@ async def test_who_waits_long_to_dial_again_dials_after_a_sleep(monkeypatch: pyt
         await again.network.listen("127.0.0.1", port)
         async with asyncio.timeout(5):
             while not again.heard:
-                alice.network.dial_anew()
+                alice.network.dial_again()
                 await asyncio.sleep(0.05)
         await again.network.close()
 
@@ -178,7 +178,7 @@ async def test_who_was_asked_to_stay_away_does_so_after_a_sleep_too(monkeypatch:
             alice.network.dial(address)
         await until(lambda: len(alice.network._rests) == 2)
         before = dict(alice.network._rests)
-        alice.network.dial_anew()
+        alice.network.dial_again()
         await until(lambda: alice.network._rests.get(keyless) not in (None, before[keyless]))
         assert alice.network._rests[relay.address()] is before[relay.address()]
 

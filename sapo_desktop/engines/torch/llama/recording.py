@@ -73,7 +73,7 @@ class CardRecorder:
         self._able = True
 
     def compute(self, work: Callable[[], Tensor]) -> Tensor:
-        with _beside():
+        with _own_stream():
             return work()
 
     def record(self, work: Callable[[], Tensor]) -> Recording | None:
@@ -94,7 +94,7 @@ class CardRecorder:
 
     def _record(self, work: Callable[[], Tensor]) -> Recording:
         graph = torch.cuda.CUDAGraph()
-        with _beside():
+        with _own_stream():
             graph.capture_begin(self._pool, capture_error_mode="thread_local")
             try:
                 result = work()
@@ -126,7 +126,7 @@ def _stream() -> torch.cuda.Stream:
 
 
 @contextlib.contextmanager
-def _beside() -> Iterator[None]:
+def _own_stream() -> Iterator[None]:
     usual, stream = torch.cuda.current_stream(), _stream()
     stream.wait_stream(usual)
     try:

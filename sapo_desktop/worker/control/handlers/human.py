@@ -95,10 +95,10 @@ class HumanAnswers:
         text = written(request.answer, request.reasoning, family.grammar)
         del self._posed[request.id]  # from here on it counts as answered, whatever happens
         async with self._node.awake():
-            beside = await self._beside(question)
-            marks = await self._marks(question, [text, *(completion.text for completion in beside)])
+            drawn = await self._model_answers(question)
+            marks = await self._marks(question, [text, *(completion.text for completion in drawn)])
             encoded = await self._encoded(question, as_marked(text, marks[0], family))
-            completions = [_human(text, encoded), *beside]
+            completions = [_human(text, encoded), *drawn]
             truth = await self._node.examiner.truth(question.task, question.seed)
         group = Group(question=question, completions=completions, marks=marks, origin="human")
         learned = (
@@ -114,7 +114,7 @@ class HumanAnswers:
             mark=marks[0],
             truth=truth,
             model_solved=sum(mark.solved for mark in marks[1:]),
-            model_answers=len(beside),
+            model_answers=len(drawn),
             shared=shared,
             learned=learned,
             note=_note(posed, shared=shared, learned=learned),
@@ -192,7 +192,7 @@ class HumanAnswers:
         tokens = encoded.tokens[0]
         return encoded if tokens and self._node.yardstick().holds(encoded.prompts[0], tokens) else None
 
-    async def _beside(self, question: Question) -> Sequence[Completion]:
+    async def _model_answers(self, question: Question) -> Sequence[Completion]:
         """The model's own answers; none if the engine fails, since a group of one is valid."""
         sampling = drawn_sampling(self._node, self._random)
         try:

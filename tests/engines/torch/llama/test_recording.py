@@ -175,7 +175,7 @@ def card(monkeypatch: pytest.MonkeyPatch) -> type[Graph]:
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: next(pools))
     monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
-    monkeypatch.setattr(recording, "_beside", contextlib.nullcontext)
+    monkeypatch.setattr(recording, "_own_stream", contextlib.nullcontext)
     monkeypatch.setattr(recording, "_recording", None)
     Graph.refusals, Graph.pools = [], []
     return Graph
