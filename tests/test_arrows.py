@@ -71,7 +71,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
         "system",
         "core",
     ),
-    # Many nodes in one process, each of the worker's own engine, examiner, member and intake: whoever wrote these again
+    # Many nodes in one process, each of the worker's own engine, examiner, member and intake: to write these again
     # would measure something else.
     "lab": (
         *("worker", "worker.hosts.hosting", "worker.control.lock"),

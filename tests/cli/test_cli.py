@@ -418,7 +418,7 @@ def test_settings_are_shown_set_and_reset(run: Words, door: FakeDoor) -> None:
     assert "max_tokens" in run.stdout
 
 
-def test_what_the_nodes_computer_cannot_keep_stands_beside_the_setting_with_the_reason(
+def test_what_the_nodes_computer_cannot_keep_stands_next_to_the_setting_with_the_reason(
     run: Words, door: FakeDoor
 ) -> None:
     door.node.unsupported = {"hottest": "No sensors.", "when_in_use": "No desktop.", "keep_awake": "No desktop."}

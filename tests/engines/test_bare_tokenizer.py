@@ -73,7 +73,7 @@ OTHERS: dict[str, Callable[[Path], object]] = {
         ),
     ),
     "special tokens of another kind": _changed(TOKENIZER, lambda made: made["added_tokens"][0].update(rstrip=True)),
-    "files beside it": lambda folder: (folder / "special_tokens_map.json").write_text("{}"),
+    "files next to it": lambda folder: (folder / "special_tokens_map.json").write_text("{}"),
 }
 
 

@@ -33,7 +33,7 @@ from tests.engines.tiny import loaded_engine
 
 
 class LlamaCppBesideTorch:
-    """torch learns, llama.cpp answers with the adapter handed over, as worker/hosts/split.py has it."""
+    """torch learns, llama.cpp answers with the passed adapter, as worker/hosts/split.py has it."""
 
     def __init__(self, work: Path) -> None:
         from sapo_desktop.engines.llama_cpp import service as llama_cpp_service
@@ -258,7 +258,7 @@ def test_logits_in_llama_cpp_equal_transformers_with_base_merged_and_adapter(fol
 
 
 def written(engine: Any, to: Path) -> dict[str, Path]:
-    """The engine's adapter and merged weights as F32 files, beside the base that is there."""
+    """The engine's adapter and merged weights as F32 files, next to the base that is there."""
     files = {name: to / f"{name}.gguf" for name in ("base", "adapter", "merged")}
     config, model = engine.lm.model.config, engine.policy.model
     factors, scaling = lora_factors(model)

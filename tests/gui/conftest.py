@@ -45,7 +45,7 @@ def _looks(request: pytest.FixtureRequest) -> Iterator[None]:
     from sapo_desktop.gui.look import theme
     from sapo_desktop.gui.words import language
 
-    # What the test before left to be deleted would be styled anew with everything else.
+    # What the test before left to be deleted would be styled again with everything else.
     app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     if not app.property("styled"):  # once, as the program does: each time Qt styles all that is left of former tests
         app.setStyle("Fusion")

@@ -224,7 +224,7 @@ def stage(bridge: StageBridge) -> None:
             CancelModelWork: Ok(text="Cancelled."),
             RemoveModel: ModelRemoved(name="smollm2-135m", bytes=272_000_000),
             SetHubToken: Ok(text="The token is kept."),
-            SetSettings: Ok(text="Saved. model: taken up once the round in hand is done."),
+            SetSettings: Ok(text="Saved. model: taken up once the current round is done."),
             Quit: Ok(),
         }
     )

@@ -168,7 +168,7 @@ def test_a_stopped_fetch_goes_on_where_it_was(application: Application, index: I
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # Whoever runs the tests in the background of a shell hands on that Ctrl-C is ignored.
+        # In the background of a shell, tests inherit that Ctrl-C is ignored.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert index.stuck.wait(120)
@@ -246,7 +246,7 @@ def test_it_comes_through_a_proxy_and_from_a_stick(application: Application, ind
     assert f"from {stick}" in done.stderr
 
 
-def test_it_stops_with_whoever_started_it() -> None:
+def test_it_stops_with_the_process_that_started_it() -> None:
     """A window that is killed would leave it at work, out of everybody's reach."""
     waits = """
 import sys, threading

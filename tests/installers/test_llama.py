@@ -37,7 +37,7 @@ def test_the_build_is_portable_and_without_openmp() -> None:
 
 
 def test_a_wheel_of_another_build_is_not_taken(tmp_path: Path) -> None:
-    folders = wheel_folders(tmp_path)[:1]  # the other one is the cache of whoever runs this
+    folders = wheel_folders(tmp_path)[:1]  # the other one is the cache of the user who runs this
     old = tmp_path / ".cache" / "wheels"
     old.mkdir(parents=True)
     (old / wheel_name(platform.machine().lower())).write_text("")

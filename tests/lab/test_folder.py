@@ -32,7 +32,7 @@ def test_lines_beyond_the_kept_state_are_dropped(tmp_path: Path) -> None:
     assert [line.round for line in folder.scores()] == [0]
 
 
-def test_without_a_state_it_begins_anew(tmp_path: Path) -> None:
+def test_without_a_state_it_begins_again(tmp_path: Path) -> None:
     folder = write(tmp_path, arm(), [played(1, 0, 0.5)], [score(0, -1, 0.5, 0.5)])
     folder.begin(manifest(arm()))
     assert folder.rounds() == [] and folder.scores() == [] and folder.reached == 0

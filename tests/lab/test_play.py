@@ -56,7 +56,7 @@ def test_a_broken_run_goes_on_and_equals_an_unbroken_one(out: Path) -> None:
     assert states(resumed) == states(unbroken)
 
 
-def test_the_ids_of_tasks_are_kept_beside_the_arms_from_the_first_one_on(out: Path) -> None:
+def test_the_ids_of_tasks_are_kept_next_to_the_arms_from_the_first_one_on(out: Path) -> None:
     assert (out / "unbroken" / "task-ids.json").is_file()
 
 

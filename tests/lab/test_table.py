@@ -37,7 +37,7 @@ def test_a_line_adds_up_rewards_and_takes_the_means_of_scores() -> None:
     assert (first.answers, first.samples, first.tokens, first.cpu_seconds, first.refused) == (256, 240, 4000, 4, 12)
 
 
-def test_the_median_node_stands_beside_the_best_of_those_it_is_compared_with() -> None:
+def test_the_median_node_stands_next_to_the_best_of_those_it_is_compared_with() -> None:
     three = Run(shared().arm, shared().rounds, [*BASE, *(score(2, n, at, 0.5) for n, at in enumerate((0.9, 0.2, 0.7)))])
     first, second = table([silo(), three])
     assert (second.greedy_median, second.greedy_best_against) == (0.7, 0.6)
@@ -88,7 +88,7 @@ def test_a_line_a_seed_is_compared_as_its_part_of_the_mean_is() -> None:
 def test_how_much_higher_scores_end_is_asked_seed_by_seed() -> None:
     higher = Run(shared(2).arm, shared(2).rounds, [*BASE, score(2, 0, 1.0, 0.7)])
     first, second = table([silo(1), silo(2), shared(1), higher])
-    # .8 and 1.0 beside .55: the mean is .35, its error .1, and 12.706 of these either way.
+    # 0.8 and 1.0 compared with 0.55: the mean is .35, its error .1, and 12.706 of these either way.
     assert second.greedy_more == pytest.approx(0.35)
     assert (second.greedy_more_low, second.greedy_more_high) == (pytest.approx(-0.9206), pytest.approx(1.6206))
     assert (second.sampled_more, second.pass_at_k_more) == (pytest.approx(0.2), 0.0)

@@ -176,20 +176,20 @@ def test_external_groups_come_back() -> None:
     assert less == [3] * (REMEDY_EVALUATIONS - 1) + [1] * REMEDY_EVALUATIONS + [0]
 
 
-def test_another_alarm_begins_the_time_of_a_remedy_anew() -> None:
+def test_another_alarm_begins_the_time_of_a_remedy_again() -> None:
     state = feed(feed(STEADY, 50)[-1].state, *[60] * 15)[-1].state
     assert state.remedy_left == REMEDY_EVALUATIONS - 15
     assert feed(state, 50)[-1].state.remedy_left == REMEDY_EVALUATIONS
 
 
-def test_another_validation_set_starts_anew() -> None:
+def test_another_validation_set_starts_again() -> None:
     decision = observe(STEADY, score(10), 9, 0, "other set")
     assert decision.action is Action.BEST
     assert (decision.state.best_checkpoint, decision.state.looks) == (9, [look(10)])
     assert observe(STEADY, score(5, of=10), 9, 0, "set").action is Action.BEST
 
 
-def test_the_same_set_answered_otherwise_starts_anew() -> None:
+def test_the_same_set_answered_otherwise_starts_again() -> None:
     state = observe(GuardState(), score(60), 1, 0, "set torch 256").state
     assert observe(state, score(10), 9, 0, "set torch 32").action is Action.BEST
     assert observe(state, score(10), 9, 0, "set torch 256").action is Action.ROLL_BACK

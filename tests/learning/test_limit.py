@@ -43,7 +43,7 @@ def test_it_goes_up_where_readable_answers_come_near_and_down_in_small_steps_whe
     assert next_limit(LEAST, Lengths(needed=2, answers=64, ended=60), 512) == LEAST
 
 
-def test_a_level_whose_answers_are_cut_gets_room_beside_shorter_ones_once_most_can_be_read() -> None:
+def test_a_level_whose_answers_are_cut_gets_room_next_to_shorter_ones_once_most_can_be_read() -> None:
     bare = group([answer(8)] * 24, [True] * 24, "first")
     steps = group([answer(20, "length")] * 6 + [answer(14)] * 2, [False] * 6 + [True] * 2)
     assert next_limit(20, lengths_of([bare]), 512) == 18

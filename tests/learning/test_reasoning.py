@@ -41,7 +41,7 @@ def test_only_answers_that_were_read_in_their_tags_say_how_long_reasoning_is() -
     assert reasoned_in([own("no answer")]) == {}
 
 
-def test_whether_an_answer_was_right_is_kept_beside_its_length() -> None:
+def test_whether_an_answer_was_right_is_kept_next_to_its_length() -> None:
     solved = group(1, 0, texts=["because <answer>6</answer>", "<answer>6</answer>"])
     assert reasoned_in([solved]) == {"gcd/easy": [Reasoned(8, solved=True), Reasoned(0, solved=False)]}
 

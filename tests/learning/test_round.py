@@ -196,7 +196,7 @@ def test_seeds_differ_by_round_and_purpose_and_nothing_else() -> None:
     assert all(0 <= seed < 2**31 for seed in seeds)
 
 
-def test_own_answers_are_set_beside_the_swarms_on_the_tasks_that_both_have() -> None:
+def test_own_answers_are_set_next_to_the_swarms_on_the_tasks_that_both_have() -> None:
     own = [builders.group(*solved, task=task) for task, *solved in (("gcd/easy", 1, 0), ("gcd/hard", 1), ("x/y", 0, 0))]
     others = SwarmReward(value=0.5, low=0.4, high=0.6, peers=3, tasks={"gcd/easy": 0.3, "x/y": 0.7})
     assert beside_own(others, own).mine == 0.25, "the mean of the tasks, not of all answers"

@@ -190,7 +190,7 @@ def test_links_in_circles_and_names_that_lead_out_are_no_models(home: Home) -> N
     assert named(found) == [("llama.cpp", "a.gguf")] and len(found.notes) == 1
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="whoever may read everything is refused nothing")
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
 @pytest.mark.allowed_skip("root may read everything")
 def test_a_folder_that_may_not_be_read_is_said(home: Home) -> None:
     folder = home.put(".cache/llama.cpp/a.gguf", gguf()).parent

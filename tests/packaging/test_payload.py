@@ -64,7 +64,7 @@ def test_of_a_python_that_was_given_what_is_needed_is_taken(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("scripts")
-def test_windows_programs_name_our_python_beside_them(tmp_path: Path) -> None:
+def test_windows_programs_name_our_python_next_to_them(tmp_path: Path) -> None:
     import launcher
     from platforms import PLATFORMS
 

@@ -193,7 +193,7 @@ FAULTS = (
     Fault(
         "handshake-without-certificate",
         "swarm",
-        "Whoever stands between two peers can pass their proofs on and read along.",
+        "Anyone between two peers can pass their proofs on and read along.",
         "        _versions(server),\n        certificate,\n",
         "        _versions(server),\n",
         first="session or vectors or network",
@@ -292,7 +292,7 @@ FAULTS = (
     Fault(
         "restarted-without-adapter",
         "node",
-        "After an out-of-memory kill the node goes on with the untrained model and does not say so.",
+        "After an out-of-memory kill the node continues with the untrained model and does not say so.",
         "                await self._trainer.host.restart()\n            return await self._load(checkpoint)",
         "                await self._trainer.host.restart()\n            return await self._load(None)",
         first="test_engine",
@@ -308,7 +308,7 @@ FAULTS = (
     Fault(
         "pause-computes-on",
         "node",
-        "Pause is shown, and the fan goes on.",
+        "Pause is shown, and the fan keeps running.",
         "asleep = self.state is NodeState.PAUSED and not self._awake",
         "asleep = self.state is NodeState.PAUSED and bool(self._awake)",
         first="orders",

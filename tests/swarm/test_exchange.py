@@ -77,7 +77,7 @@ def test_who_stood_still_blames_nobody_for_what_came_meanwhile(first: str) -> No
     assert at_relay.session.is_open
 
 
-def test_a_standstill_lets_nobody_flood() -> None:
+def test_a_stall_lets_nobody_flood() -> None:
     mesh, alice, relay, wire = pair()
     mesh.wait(3600)
     mesh.now = Now(mesh.now.monotonic + 20, mesh.now.unix + 20)
@@ -88,7 +88,7 @@ def test_a_standstill_lets_nobody_flood() -> None:
 
 
 def test_only_who_sent_what_was_taken_counts_as_a_sender() -> None:
-    """Else whoever sends rubbish would have a relay under load divide what it can take among more."""
+    """Otherwise a peer that sends rubbish would make a relay under load divide what it can take among more."""
     mesh, alice, _, wire = pair()
     (_, _), (_, link) = wire.ends
     push(wire, mesh, b"rubbish")
@@ -176,7 +176,7 @@ def test_all_who_are_visited_are_one_source() -> None:
     assert len({entry.path.link for entry in alice.exchange.pool}) == 3
 
 
-def full_beside_another() -> tuple[Mesh, Peer, Peer, list[bytes]]:
+def full_next_to_another() -> tuple[Mesh, Peer, Peer, list[bytes]]:
     """Whose pool three links filled; a relay that it is not linked to, and what that one alone has."""
     mesh, alice, carol, elsewhere = Mesh(), Peer(1), Peer(8), Peer(9)
     for number in (2, 3, 4):
@@ -191,7 +191,7 @@ def full_beside_another() -> tuple[Mesh, Peer, Peer, list[bytes]]:
 
 
 def test_who_is_visited_is_asked_however_full_the_pool_is() -> None:
-    mesh, alice, elsewhere, theirs = full_beside_another()
+    mesh, alice, elsewhere, theirs = full_next_to_another()
     mesh.join(alice, elsewhere, visit=True)
     mesh.wait(60)
     assert set(theirs) <= set(alice.held())
@@ -205,7 +205,7 @@ def test_who_is_visited_is_asked_however_full_the_pool_is() -> None:
 
 
 def test_who_is_not_visited_is_not_asked_while_the_pool_is_full() -> None:
-    mesh, alice, elsewhere, theirs = full_beside_another()
+    mesh, alice, elsewhere, theirs = full_next_to_another()
     mesh.join(alice, elsewhere)
     mesh.join(elsewhere, alice, tag=b"anywhere")
     mesh.wait(60)
@@ -258,7 +258,7 @@ def test_a_link_is_charged_for_what_only_it_can_have_done(
     assert len(victim.held()) == 1
 
 
-def test_an_author_is_charged_for_what_it_signed_whoever_brings_it() -> None:
+def test_an_author_is_charged_for_what_it_signed_no_matter_who_brings_it() -> None:
     mesh, relay, victim, mallory = Mesh(), Peer(1), Peer(2), Peer(3)
     wire = mesh.join(victim, relay)
     (_, link), _ = wire.ends
@@ -400,7 +400,7 @@ def test_what_cannot_be_sent_is_not_packed_again_and_again(monkeypatch: pytest.M
     assert len(packed) <= 6 and packed == sorted(packed, reverse=True)
 
 
-def test_whoever_dials_us_under_many_keys_is_one_source() -> None:
+def test_a_peer_that_dials_us_under_many_keys_is_one_source() -> None:
     mesh, victim, honest = Mesh(), Peer(1), Peer(2)
     mesh.join(victim, honest)
     sybils = [Peer(number) for number in range(10, 40)]
@@ -416,7 +416,7 @@ def test_whoever_dials_us_under_many_keys_is_one_source() -> None:
         assert not one_source and sum(entry.name.author in theirs for entry in entries) <= 2
 
 
-def test_whoever_dials_us_does_not_set_our_clock() -> None:
+def test_a_peer_that_dials_us_does_not_set_our_clock() -> None:
     mesh, victim, honest = Mesh(), Peer(1), Peer(2)
     mesh.join(victim, honest)
     for number in range(10, 40):
@@ -468,7 +468,7 @@ def test_groups_that_nobody_here_draws_do_not_keep_us_from_asking() -> None:
     assert set(theirs) <= set(victim.held())
 
 
-def test_of_a_peer_that_a_person_blocks_nothing_is_drawn_whoever_it_says_had_it_first() -> None:
+def test_of_a_peer_that_a_person_blocks_nothing_is_drawn_no_matter_who_had_it_first() -> None:
     mesh, victim, blocked = Mesh(), Peer(1), Peer(2)
     (_, link), _ = mesh.join(victim, blocked).ends
     victim.exchange._take_in(link, m.Sourced(envelope=group(ALICE), relay=b"r" * 32), mesh.now, published=False)

@@ -66,7 +66,7 @@ def test_a_filter_looks_at_what_a_call_is_for(calls: Calls) -> None:
 
 
 @pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
-def test_beside_a_card_there_are_local_sockets_that_reach_nobody(calls: Calls) -> None:
+def test_next_to_a_card_there_are_local_sockets_that_reach_nobody(calls: Calls) -> None:
     steps = filter_of(calls, own=OWN, card=True)
 
     def said(*arguments: int) -> int:

@@ -42,7 +42,7 @@ def test_only_what_was_named_goes_and_nothing_of_the_users(
     assert before - there(folder) == gone and "letter.txt" in there(folder)
     assert folders.shared_models().is_dir() == (what != "models"), "other nodes of the user need them"
     if "control" not in gone:
-        DataFolder.open(folder.root)  # it goes on as a node
+        DataFolder.open(folder.root)  # it continues as a node
 
 
 def test_everything_of_the_users_own_node_is_with_the_models(folder: DataFolder) -> None:
@@ -63,7 +63,7 @@ def test_an_empty_folder_goes_too_and_one_of_no_node_is_left_alone(folder: DataF
     assert (tmp_path / "photos" / "cache").is_dir()
 
 
-def test_a_folder_beside_the_program_makes_it_portable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_next_to_the_program_makes_it_portable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folders, "PORTABLE", tmp_path / "sapo-data")
     assert DataFolder.default() != tmp_path / "sapo-data"
     (tmp_path / "sapo-data").mkdir()

@@ -55,7 +55,7 @@ def test_suspend_and_resume(tree: list[psutil.Process]) -> None:
 @pytest.mark.parametrize("end", [processes.terminate_tree, processes.kill_tree])
 def test_ending_reaches_all(tree: list[psutil.Process], end: Callable[[int], None]) -> None:
     end(tree[0].pid)
-    # The second one may stay a zombie until whoever adopted it looks.
+    # The second one may stay a zombie until its new parent looks.
     until(lambda: not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in tree))
 
 
@@ -176,7 +176,7 @@ def test_on_windows_a_hosts_time_is_its_launchers_childs_and_is_counted_once(mon
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(psutil, "Process", WindowsProcess)
     assert processes.effort(11).cpu == 5.25
-    assert processes.effort(os.getpid()).cpu == 1.0, "its hosts are counted beside it"
+    assert processes.effort(os.getpid()).cpu == 1.0, "its hosts are counted separately"
     assert processes.family_cpu() == 6.25
 
 

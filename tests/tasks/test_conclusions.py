@@ -55,7 +55,7 @@ def test_a_deduction_is_solved_in_any_spelling(premises: list[str], formula: str
         (MODUS_PONENS, "Q ∨ ¬Q"),  # always holds
         (MODUS_PONENS, "Q ∧ ¬Q"),
         (MODUS_PONENS, "S"),  # nobody spoke of it
-        (CHAIN, "(P → Q) ∧ (P → R)"),  # a premise beside the conclusion
+        (CHAIN, "(P → Q) ∧ (P → R)"),  # a premise next to the conclusion
         (CHAIN, "(P ∧ Q) → R"),
         (CASES, "(P → R) ∧ (Q → R)"),  # two of three
         (CASES, "R ∨ (P ↔ Q)"),

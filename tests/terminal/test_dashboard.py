@@ -40,7 +40,7 @@ def test_rounds_fill_rewards_and_count() -> None:
     assert view.curves.column("reward").tolist() == [0.25, 0.75]
     assert (view.played, view.change) == (2, (0.25, 0.75))
     tell(view, 21.0, Progressed(round=3, phase="generate", done=5, total=64))
-    assert view.finished == 2, "the one in hand does not count"
+    assert view.finished == 2, "the current one does not count"
 
 
 def test_a_long_run_compares_ten_rounds_at_each_end() -> None:

@@ -168,7 +168,7 @@ def test_a_base_scored_by_hand_that_comes_out_a_question_different_begins_no_lin
     ids=["level", "fallen again", "rising", "never learned", "not for long enough"],
 )
 def test_a_line_that_became_level_says_since_when(scores: list[float], since: int | None) -> None:
-    """The base solves a tenth, and the margin of a gain is .05. All questions are asked anew within 160 rounds."""
+    """The base solves a tenth, and the margin of a gain is .05. All questions are asked again within 160 rounds."""
     points = [score(100 * at, value, base=0.1 if at else None) for at, value in enumerate(scores)]
     curves = Curves()
     curves.load(msgspec.structs.replace(history(500), evals=points))

@@ -59,7 +59,7 @@ def until(holds: Callable[[], Any]) -> Any:
     """What `holds` returns once it is true."""
     deadline = time.monotonic() + PATIENCE
     while not (found := holds()):
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "waited for nothing"
         time.sleep(0.1)
     return found
 

@@ -29,14 +29,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def adapter(data: Path, number: int) -> dict[str, bytes]:
-    """The files of a checkpoint that training goes on from."""
+    """The files of a checkpoint that training continues from."""
     folder = data / "checkpoints" / f"{number:08d}"
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix == ".safetensors"}
 
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 async def test_a_killed_and_resumed_run_equals_an_unbroken_one_bit_for_bit(tmp_path: Path, threads: str) -> None:
-    """With two threads the next round is answered beside each step, by the adapter before it."""
+    """With two threads the next round is answered during each step, by the adapter before it."""
     broken, unbroken = tmp_path / "broken", tmp_path / "unbroken"
     await played(unbroken, 4, threads=threads)
     client = await worker(broken, 4, threads=threads)

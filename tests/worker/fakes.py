@@ -1,4 +1,4 @@
-"""Small stand-ins for the two hosts and for whoever watches: deterministic, without a process, a model or a clock."""
+"""Small stand-ins for the two hosts and a client that watches: deterministic, without a process, a model or a clock."""
 
 import asyncio
 import dataclasses
@@ -115,7 +115,7 @@ class FakeEngine:
         self.can_change_model = True
         self.answers_ahead = True
         self.ahead: list[tuple[list[str], int, Sampling]] = []
-        """What is to be answered beside a step, and with what the round that follows asks."""
+        """The prompts to answer during a step, and those of the next round."""
         self.asked: list[tuple[list[str], int, Sampling]] = []
         self.off_policy = False
         """Whether answers come from another sampler than the trainer's model."""

@@ -64,7 +64,7 @@ def test_a_pause_holds_until_its_time_and_goes_before_everything() -> None:
     assert decide(situation(for_good), Settings(), NOW + 10**9).why == Paused()
 
 
-def test_finishing_is_about_the_round_in_hand() -> None:
+def test_finishing_is_about_the_current_round() -> None:
     finish = Wishes(contribute=True, finish=True)
     assert decide(situation(finish), Settings(), NOW).why == Finishing(round=7)
     after = Wishes(contribute=True, paused=True, paused_after_round=7)
@@ -195,7 +195,7 @@ all_settings = st.builds(
 
 
 def forbids(wish: Wishes, here: Presence, rules: Settings) -> bool:
-    """Whether anything forbids to compute at NOW: written anew, one line a rule."""
+    """Whether anything forbids to compute at NOW: written a second time, one line a rule."""
     if not wish.contribute or (wish.paused and not (wish.paused_until is not None and wish.paused_until <= NOW)):
         return True
     if wish.anyway_until is not None and wish.anyway_until > NOW:

@@ -163,10 +163,10 @@ async def test_a_card_is_asked_only_where_the_engine_is_on_one_and_never_holds_t
 
 
 @pytest.mark.parametrize(("held", "acts"), [(7 * 10**9, False), (9 * 10**9, False), (11 * 10**9, True)])
-async def test_more_of_a_card_than_allowed_has_the_model_loaded_anew_with_less_but_not_where_it_is_a_little_more(
+async def test_more_of_a_card_than_allowed_has_the_model_loaded_again_with_less_but_not_where_it_is_a_little_more(
     it: Looked, held: int, acts: bool
 ) -> None:
-    """What a card holds beside the tensors may be a little above the cap for ever."""
+    """What a card holds in addition to the tensors may be a little above the cap for ever."""
     it.patch.setattr(guest_module, "card_memory_of", lambda own: held)
     it.set(card_memory_most=8.0)
     it.scene.engine.on_card = True
@@ -176,7 +176,7 @@ async def test_more_of_a_card_than_allowed_has_the_model_loaded_anew_with_less_b
     assert it.scene.engine.plan.trainer.micro_batch == (before // 2 if acts else before)
 
 
-async def test_a_lowered_cap_of_the_cards_memory_does_not_wait_for_the_round_in_hand(it: Looked) -> None:
+async def test_a_lowered_cap_of_the_cards_memory_does_not_wait_for_the_current_round(it: Looked) -> None:
     it.patch.setattr(guest_module, "card_memory_of", lambda own: 7 * 10**9)
     it.scene.engine.on_card = True
     for gigabytes, expected in ((0.0, 0), (8.0, 0), (6.0, 1)):
@@ -416,7 +416,7 @@ def test_the_processors_own_counter_is_shared_out_by_time(monkeypatch: pytest.Mo
     (package / "energy_uj").write_text("90000000")
     it = Spending(monkeypatch, tmp_path)
     it.pass_by(2, 1)
-    (package / "energy_uj").write_text("10000000")  # it began anew: 20 J
+    (package / "energy_uj").write_text("10000000")  # it started again: 20 J
     seen = it.meter.look(Settings())
     assert seen.joules == 7 + 10 and seen.measured, "half of what computed was ours"
 

@@ -156,7 +156,7 @@ async def test_what_the_next_round_asks_is_known_before_the_step_where_that_is_w
 ) -> None:
     async with playing(tmp_path, msgspec.structs.replace(SETTINGS, **changes), rounds=4) as scene:
         await scene.until(RoundFinished, count=4)
-    # Of each round but the first; after the last one, too, for who goes on later.
+    # Of each round but the first; after the last one, too, for a later start.
     assert len(scene.engine.ahead) == known and scene.engine.ahead[:-1] == scene.engine.asked[1:known]
 
 
@@ -212,7 +212,7 @@ async def test_a_pause_suspends_the_hosts_and_resuming_goes_on(tmp_path: Path) -
         await it.until(RoundFinished, count=reached + 2)
 
 
-async def test_rolling_back_discards_the_round_in_hand_and_counts_on(tmp_path: Path) -> None:
+async def test_rolling_back_discards_the_current_round_and_counts_on(tmp_path: Path) -> None:
     async with playing(tmp_path) as it:
         await it.until(RoundFinished, count=3)
         it.engine.hold = asyncio.Event()
@@ -297,7 +297,7 @@ async def test_a_node_that_only_answers_says_so_and_validates_nothing(tmp_path: 
             await it.node.roll_back("base")
 
 
-async def test_what_is_reported_and_what_a_client_finds_go_hand_in_hand(tmp_path: Path) -> None:
+async def test_what_is_reported_and_what_a_client_finds_agree(tmp_path: Path) -> None:
     """At every event the latest results are those reported so far, so a client misses none and counts none twice."""
     settings = msgspec.structs.replace(SETTINGS, validate_every=1)
     it = Scene(tmp_path, settings, 1e9)
@@ -417,7 +417,7 @@ async def test_before_a_sleep_what_no_checkpoint_has_is_written_and_nothing_is_c
 ) -> None:
     async with playing(tmp_path, bytes_a_day=10) as it:
         await it.until(RoundFinished, count=2)
-        it.engine.hold = asyncio.Event()  # a round that takes long is in hand
+        it.engine.hold = asyncio.Event()  # a round that takes long is under way
         await it.node.keep_now()
         reached = it.node.counters.round
         assert it.keeper.store.numbers()[-1] == reached >= 2 and it.engine.running
@@ -492,7 +492,7 @@ async def test_who_gives_up_a_write_before_a_sleep_has_it_written_all_the_same(
         reached = it.node.counters.round
         keeping.cancel()
         await asyncio.wait({keeping})
-        assert not it.node._may_begin.is_set(), "no round begins beside the write"
+        assert not it.node._may_begin.is_set(), "no round begins during the write"
         goes_on.set()
         await it.node._may_begin.wait()
         assert it.keeper.store.numbers()[-1] == reached

@@ -89,7 +89,7 @@ def test_rounds_that_were_lost_are_still_to_be_played() -> None:
     ("rounds", "then"),
     [(None, "Paused after round 7, as you asked"), (1, "Done: round 7 was the last one you asked for")],
 )
-def test_finishing_ends_with_the_round_in_hand_and_tells_once(rounds: int | None, then: str) -> None:
+def test_finishing_ends_with_the_current_round_and_tells_once(rounds: int | None, then: str) -> None:
     it, ended = started(rounds), list[str]()
     it.orders.end(lambda: ended.append("ended"))
     assert (it.gate.reason, it.orders.is_last_round) == ("Finishing round 7, then quitting", True)

@@ -184,7 +184,7 @@ async def test_a_round_that_a_full_disk_ends_is_played_once_there_is_room(
         assert it.notices() == [f"The disk is full. {waits}", f"It may not be written. {waits}"]
 
 
-async def test_a_checkpoint_that_no_wait_mends_ends_the_node(tmp_path: Path) -> None:
+async def test_a_checkpoint_that_no_wait_repairs_ends_the_node(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="newer"):
         async with playing(tmp_path) as it:
             it.engine.errors.append(CheckpointError("A newer SAPO Desktop wrote these checkpoints."))

@@ -124,7 +124,7 @@ def is_new_node(event: Event) -> bool:
     return isinstance(event, Snapshot)
 
 
-async def test_the_round_in_hand_is_finished_first(factory: Factory, client: Client) -> None:
+async def test_the_current_round_is_finished_first(factory: Factory, client: Client) -> None:
     await in_a_round(factory, client)
     reply = await client.call(SetSettings(values=TASKS))
     assert str(reply.text) == "Saved. tasks: takes effect after the current round."

@@ -16,7 +16,7 @@ ASSUMED_FREE, ASSUMED_FREE_CARD = 0.75, 0.9
 """For a computer that is only described: what its system and other programs leave."""
 CARD_IN_USE = 0.85
 """With less than this free, another program is using the card."""
-WITHOUT_ENGINE = 450_000_000
+OTHER_PROCESSES = 450_000_000
 """Bytes that worker and examiners use in addition to an engine, within the limit for all processes."""
 
 
@@ -92,4 +92,4 @@ def places(hardware: Hardware, settings: Settings) -> list[Available]:
 
 def _allowed(settings: Settings) -> int | None:
     """Bytes for the engine, out of the limit for all processes."""
-    return max(0, int(settings.memory_most * 1e9) - WITHOUT_ENGINE) if settings.memory_most else None
+    return max(0, int(settings.memory_most * 1e9) - OTHER_PROCESSES) if settings.memory_most else None

@@ -41,7 +41,7 @@ from sapo_desktop.models.fit.memory import (
     torch_width,
 )
 from sapo_desktop.models.fit.pace import round_seconds
-from sapo_desktop.models.fit.room import WITHOUT_ENGINE, available, places
+from sapo_desktop.models.fit.room import OTHER_PROCESSES, available, places
 from sapo_desktop.models.fit.shape import ModelShape
 from sapo_desktop.system.hardware import Hardware, default_threads
 
@@ -450,7 +450,7 @@ def _lacking(way: Way, here: Available) -> Text | None:
         return sentence(
             "it {way} with no less than {needed} ({largest}, {second}), but memory_most leaves {free}. "
             "Set memory_most to {least} GB or more, choose a smaller model, or let it only answer.",
-            least=_gigabytes(engine.total + WITHOUT_ENGINE),
+            least=_gigabytes(engine.total + OTHER_PROCESSES),
             **_needs(way, engine, here.allowed),
         )
     return None

@@ -7,8 +7,8 @@
 
 Coverage-guided (atheris, Linux with Python 3.11 to 3.13), a process for each target of `files.py` and `wire.py`.
 It begins with real messages and files and with what corpus/ keeps: inputs that once got through
-(`test_corpus.py` tries these at every build). What comes out beside a target's own errors, or after more
-than a second of processor time, is a crash; a new one is written beside the corpus' others with `--keep`.
+(`test_corpus.py` tries these at every build). What comes out besides a target's own errors, or after more
+than a second of processor time, is a crash; a new one is added to the corpus with `--keep`.
 """
 
 import argparse

@@ -33,7 +33,7 @@ from tests import builders
 from tests.attack.fuzz.target import Target, patch, patched
 
 WRITTEN = 16
-"""One in so many files of settings is written anew: that takes as long as a hundred that are read."""
+"""One in so many files of settings is written again: that takes as long as a hundred that are read."""
 _CHATML = (
     "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] | trim + '<|im_end|>\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"

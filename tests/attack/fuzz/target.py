@@ -12,7 +12,7 @@ CORPUS = Path(__file__).with_name("corpus")
 @dataclass(frozen=True)
 class Target:
     """One reader of bytes. `open` returns the function that takes an input, and may use an empty folder of its own;
-    whatever that function raises beside `refused` is a crash. `traced`: packages whose branches lead the search."""
+    whatever that function raises besides `refused` is a crash. `traced`: packages whose branches lead the search."""
 
     open: Callable[[Path], Callable[[bytes], None]]
     seeds: Callable[[], Sequence[bytes]]

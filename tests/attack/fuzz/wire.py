@@ -205,7 +205,7 @@ def _exchange(folder: Path) -> Callable[[bytes], None]:
 
 
 def _signed(folder: Path) -> Callable[[bytes], None]:
-    """Bodies under a true signature: whoever has a key can sign anything."""
+    """Bodies under a true signature: anyone with a key can sign anything."""
     kinds: tuple[type[GroupBody | StatsBody | PeerBody], ...] = (GroupBody, StatsBody, PeerBody)
     book = AddressBook(BOB.key, b"s" * 32)
 

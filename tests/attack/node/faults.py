@@ -263,9 +263,9 @@ HAPPENING: dict[str, Callable[[Path, int], Terminal]] = {
 }
 COUNTERS_CAN_BE_SET = sys.platform == "linux" and os.geteuid() == 0
 MUST_SAY = {
-    "memory runs out": ("because the computer ran out of memory", "that fits into memory")  # it goes on with less
+    "memory runs out": ("because the computer ran out of memory", "that fits into memory")  # it continues with less
     if COUNTERS_CAN_BE_SET
-    else ("perhaps because the computer ran out of memory",)  # and it goes on as it was
+    else ("perhaps because the computer ran out of memory",)  # and it continues as before
 }
 
 

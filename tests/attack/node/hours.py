@@ -140,7 +140,7 @@ def _start_node(folder: Path, number: int, address: Address, seed: int) -> Progr
     (data / "cache").mkdir(parents=True)
     shutil.copy(folder / "relay" / "cache" / "task-ids.json", data / "cache")
     words = ["run", "--share", "--peer", str(address), "--seed", str(seed)]
-    # Without giving way: beside other programs it would come to no rounds.
+    # At normal priority: next to other programs it would finish no round.
     return Program([*words, *settings("threads=1", f"processor_percent={SHARE}", "low_priority=off", "mix=4/4")], data)
 
 
@@ -228,7 +228,7 @@ def _queues(counted: Sequence[Sample]) -> Figure:
 
 def trend(values: Sequence[float]) -> Trend | None:
     """Theil and Sen's line through samples at equal times, in percent of its begin (of 1, where that is less), with a
-    95% interval from blocks of its residuals drawn anew; None of fewer than two blocks."""
+    95% interval from blocks of its residuals, resampled; None for fewer than two blocks."""
     if len(values) < 2 * BLOCK:
         return None
     rng = np.random.default_rng(1)

@@ -46,7 +46,7 @@ class Toll:
 
 
 class Terminal(Program):
-    """A node in short rounds that gives way to no other program: more rounds for each kill."""
+    """A node in short rounds at normal priority: more rounds for each kill."""
 
     def __init__(
         self,

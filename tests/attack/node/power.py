@@ -36,7 +36,7 @@ from tests.bench.figure import Figure, arguments, exactly, show, tell
 CUTS: tuple[Cut, ...] = ("kept", "dropped", "chance", "chance", "chance")
 QUICK_INSTANTS = 100
 STARTS = 3
-"""Folders that a whole node goes on from."""
+"""Folders that a whole node continues from."""
 LABEL = "after-the-cut"
 LONGEST_STRING = 64 << 20
 """Bytes of one write that strace shows."""

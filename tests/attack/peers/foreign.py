@@ -4,7 +4,7 @@
 
 The first group has right answers with blanks by the thousand inside the span, which the grammar strips: 20 KB that all
 checks let through. The second kind is wrong throughout and as long: it teaches nothing, and used to thin out what the
-others teach. `as sent` is what was trained on before answers were written anew, computed here from the same groups.
+others teach. `as sent` is what was trained on before answers were rewritten, computed here from the same groups.
 `--step` also takes a training step of the starter on the first group in a child process, both ways, for time and peak
 memory; as sent it takes minutes and, where there are not 16 GB, the child's life. Seeds are fixed; nothing is random.
 """

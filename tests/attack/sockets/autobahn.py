@@ -1,4 +1,4 @@
-"""The Autobahn test suite against an echo server behind our listener's options, beside the library with its own.
+"""The Autobahn test suite against an echo server behind our listener's options, compared with the library's own.
 
     python -m tests.attack.sockets.autobahn --wstest "python2 -m autobahntestsuite.wstest"
 

@@ -1,4 +1,4 @@
-"""What a bad line does to links: is anything that was shared lost, does anything hang, how long until it goes on?
+"""What a bad line does to links: is anything that was shared lost, does anything hang, how long until it continues?
 
     python -m tests.attack.sockets.lines                    a minute of loss and delay, a partition of 5 minutes
     python -m tests.attack.sockets.lines --quick            8 s of each
@@ -22,7 +22,7 @@ from tests.swarm.peers import TASK, group
 
 DELAY, LOSS = 0.2, 0.1
 SENT_AGAIN = 3 * DELAY
-"""Seconds: a round trip, and what TCP waits beside."""
+"""Seconds: a round trip, and TCP's additional wait."""
 PIECE = 1400
 EVERY = 1.5
 """Seconds between two groups: below what a link may send."""

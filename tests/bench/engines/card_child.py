@@ -26,8 +26,8 @@ from tests.bench.figure import peak_memory
 WARM_UP = 4
 """Tokens of each answer: CUDA loads its kernels when they are first used."""
 COMPARED, COMPARED_TOKENS, COMPARED_AT_ONCE = 4, 64, 8
-"""Questions, tokens of an answer and answers under way with which recorded steps are held beside computed ones; so many
-that sequences end and others join."""
+"""Questions, tokens of an answer and answers at once for comparing recorded steps with computed ones; so many that
+sequences end and others join."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     reserved: tuple[int, int]
     """What PyTorch had of the card meanwhile."""
     context: int
-    """What the process has of the card beside that."""
+    """What the process has of the card in addition."""
     host: int
     """The most that it had of the computer's memory."""
     file: int
@@ -136,7 +136,7 @@ class Player:
         return self.engine.starter(False)
 
     def computing(self) -> Start:
-        """Begins a batch whose steps are handed over operation by operation."""
+        """Begins a batch whose steps are issued operation by operation."""
         with torch.no_grad():
             return functools.partial(Decoding, WrittenOutModel(self.engine.lm.model, adapted=True))
 

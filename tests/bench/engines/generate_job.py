@@ -1,9 +1,9 @@
-"""What generate.py and the profile beside it ask of our engine and of transformers: nine questions, eight answers each.
+"""What generate.py and its profile ask of our engine and of transformers: nine questions, eight answers each.
 
     python -m tests.bench.engines.generate_job MODEL JOB
 
 is our torch engine in a process of its own, held to AVX2: torch looks at the environment when it is imported. JOB is
-JSON. For each line it reads it answers the questions once and prints the CPU seconds. Beside that: nothing.
+JSON. For each line it reads it answers the questions once and prints the CPU seconds, and nothing else.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ def job_of(options: JobOptions) -> GenerationJob:
 
 
 def with_our_torch(engine: TorchEngine, job: GenerationJob) -> Callable[[], object]:
-    """Our own loop in torch, with the adapter: packed into a small model's weights, beside those of a large one."""
+    """Our own loop in torch, with the adapter: packed into a small model's weights, next to those of a large one."""
 
     def ours() -> object:
         engine._packed.clear()  # as in a round: the weights have changed

@@ -2,7 +2,7 @@
 
     python -m tests.bench.engines.generate_profile [--quick] [--json] [--seed N] [--models starter,50M,0.5B]
 
-The same questions and shapes, fewer tokens. Each engine's rate beside that of the model's matrix products alone, in
+The same questions and shapes, fewer tokens. Each engine's rate compared with the model's matrix products alone, in
 float32 in torch: how far generate() is from what the processor can multiply says how much faster anything with the same
 arithmetic can be. Our llama.cpp loop is split into llama_decode, drawing and Python, llama_decode into its
 operations (computed one by one for that, as llama.cpp's callback asks). The rates for 1, 8 and 72 answers at once show

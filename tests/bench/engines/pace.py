@@ -1,4 +1,4 @@
-"""How long a round takes, beside what models/fit/pace.py estimates before anything was played.
+"""How long a round takes, compared with the estimate of models/fit/pace.py before anything was played.
 
     python -m tests.bench.engines.pace [--quick] [--json] [--seed N] [--model FILE_OR_FOLDER]
         [--questions N] [--formats float32 bfloat16]

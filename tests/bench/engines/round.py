@@ -1,4 +1,4 @@
-"""A whole round beside what one would take instead: ours and TRL's GRPOTrainer, in one run.
+"""A whole round compared with the alternative: ours and TRL's GRPOTrainer, in one run.
 
     python -m tests.bench.engines.round [--quick] [--json] [--seed N] [--models starter 50M 0.5B] [--rounds N]
 
@@ -189,7 +189,7 @@ class Phases:
 
 
 def trl(folder: Path, rounds: int, seed: int, bfloat16: bool, batch: int) -> Iterator[None]:
-    """TRL's own loop, in a thread that goes on round by round; `batch` answers are learned from at once."""
+    """TRL's own loop, in a thread that continues round by round; `batch` answers are learned from at once."""
     import torch
     from datasets import Dataset
     from peft import LoraConfig

@@ -40,7 +40,7 @@ STOCK = 8 * GROUPS
 RELAY_SESSIONS = 1000
 _FEDERATED_SHELF = 20_000
 """Groups of authors elsewhere that a relay's shelf has room for."""
-_BESIDE_VISITS, _VISITED = 1000, 6
+_MANY_NODES, _VISITED = 1000, 6
 """Nodes of the swarm in which one more link moves on, and the relays that it goes to in turn."""
 _WATCHED = 4
 """Leaves whose traffic is counted."""
@@ -69,8 +69,8 @@ def main() -> None:
         show([figure(name, a_node), Figure(f"groups drawn of those wanted, {name}", drawn, "share")], given)
     show([flat("simulated", simulated_at, values)], given)
     tell("simulating a link that moves on")
-    a_node, _ = simulated(_BESIDE_VISITS, given.seed, visited=_VISITED)
-    show([figure(f"simulated, {_BESIDE_VISITS:,} nodes, with a third link that moves on", a_node)], given)
+    a_node, _ = simulated(_MANY_NODES, given.seed, visited=_VISITED)
+    show([figure(f"simulated, {_MANY_NODES:,} nodes, with a third link that moves on", a_node)], given)
 
 
 def figure(name: str, a_node: float) -> Figure:

@@ -53,7 +53,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     variance: float = 0.033
     """Mean p(1 - p) of a question."""
     stays: float = 0.25
-    """Chance that an answer is not drawn anew from one evaluation to the next."""
+    """Chance that an answer is not drawn again from one evaluation to the next."""
     changes: float = 0.001
     """Chance that a question gets another probability, from one evaluation to the next."""
 

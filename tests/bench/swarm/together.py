@@ -1,6 +1,6 @@
 """Do real nodes learn sooner together? Four with a relay between them, and the same four alone.
 
-    python -m tests.bench.swarm.together --out .cache/together       seeds 1, 2, 3; goes on where it was ended
+    python -m tests.bench.swarm.together --out .cache/together       seeds 1, 2, 3; continues where it was ended
     python -m tests.bench.swarm.together --quick                     2 nodes, a few rounds each, scored once
 
 Every node is `sapo-desktop run` with the starter and default settings in a data folder and processes of its own, one
@@ -178,7 +178,7 @@ def scored(data: Path, points: list[Point], seconds: float, shares: Sequence[flo
 
 
 def figures(arms: list[Played]) -> list[Figure]:
-    """Shared beside alone, seed by seed, and over the seeds."""
+    """Sharing compared with training alone, by seed, and over the seeds."""
     pairs = list(zip(arms[::2], arms[1::2], strict=True))
     found = []
     for place in range(len(arms[0].scores[0])):

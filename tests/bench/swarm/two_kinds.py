@@ -91,7 +91,7 @@ def _renumbered(path: Path, seed: int) -> dict[int, int]:
 
 
 def play(folder: Path, model: Path, rounds: int, seed: int) -> dict[str, list[dict[str, Any]]]:
-    """The rounds of both nodes. The one that listens goes on until the other is done."""
+    """The rounds of both nodes. The one that listens continues until the other is done."""
     first = start(folder / "starter", seed, "--listen", "127.0.0.1:0")
     try:
         address = address_of(first)

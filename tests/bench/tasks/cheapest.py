@@ -39,7 +39,7 @@ STEP, STEPS = 0.95, 3000
 LEARNT = 3
 """So many times the questions are learnt from."""
 LEAST_SET = 0.05
-"""Of the questions, so many must be left: the others are made in vain."""
+"""Of the questions, so many must be left: the others are made for nothing."""
 _SEEDS_APART = 1_000_003
 _LEARNT_APART = 7_654_321
 _BALANCED_APART = 5_555_555

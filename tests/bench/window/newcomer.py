@@ -1,7 +1,7 @@
 """A newcomer's first ten minutes: the real window on a screen of its own, a real worker, an empty data folder.
 
     python -m tests.bench.window.newcomer --pictures FOLDER                       10 minutes
-    python -m tests.bench.window.newcomer --pictures FOLDER --minutes 4 --load 8  beside eight endless loops
+    python -m tests.bench.window.newcomer --pictures FOLDER --minutes 4 --load 8  next to eight endless loops
     python -m tests.bench.window.newcomer --quick                                 a quarter of a minute
 
 A newcomer reads each of the first-run questions for a few seconds, takes what is offered, looks at Home, then at every
@@ -47,7 +47,7 @@ PATIENCE = 600.0
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--load", type=int, default=0, help="endless loops beside it")
+    parser.add_argument("--load", type=int, default=0, help="endless loops next to it")
     parser.add_argument("--language", default="en", choices=("en", "de"))
     parser.add_argument("--pictures", type=Path, help="folder for pictures of what is seen")
     parser.add_argument("--here", type=float, help="when this process was started (it starts itself on that screen)")
@@ -59,7 +59,7 @@ def main() -> None:
     with a_display("1400x1000", tray=True) as screen, loops(given.load):
         line = [sys.executable, "-m", "tests.bench.window.newcomer", *sys.argv[1:], "--here", str(time.monotonic())]
         subprocess.run(line, env=screen, check=True)
-        tell(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores at the end, {given.load} loops beside it")
+        tell(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores at the end, {given.load} loops next to it")
 
 
 class Newcomer:

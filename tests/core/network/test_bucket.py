@@ -17,7 +17,7 @@ def test_a_clock_that_goes_back_and_forth_gains_nothing() -> None:
     assert bucket.level(101) == 1
 
 
-def test_a_standstill_brings_what_it_lasted_and_no_more() -> None:
+def test_a_stall_brings_what_it_lasted_and_no_more() -> None:
     bucket = Bucket(10, 2, now=0)
     bucket.take(4, 0)
     bucket.make_up(1, 21)

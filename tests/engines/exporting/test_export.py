@@ -242,7 +242,7 @@ def test_a_licence_is_exported_for_nobody_who_could_not_read_it(tmp_path: Path, 
     assert (tmp_path / "out" / "LICENSE").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_pipe_or_a_book_beside_the_model_holds_no_export_up(tmp_path: Path, tokenizer: Any, base: Path) -> None:
+def test_a_pipe_or_a_book_next_to_the_model_holds_no_export_up(tmp_path: Path, tokenizer: Any, base: Path) -> None:
     os.mkfifo(base / "LICENSE")
     with (base / "README.md").open("wb") as card:
         card.truncate(10**9)

@@ -32,7 +32,7 @@ CPUINFO = Path("/proc/cpuinfo")
 
 @pytest.fixture(scope="module", params=["llama", "qwen2"])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """Both engines, the adapter after one step handed over."""
+    """Both engines, after one step, with the adapter passed on."""
     work = tmp_path_factory.mktemp(request.param)
     made = Pair(tiny_folder(work / "model", request.param), work, learning_rate=0.05, lora_rank=4)
     made.learn(made.ask_torch(_request(answers=8)))
@@ -311,7 +311,7 @@ def test_weights_that_are_not_numbers_are_refused(pair: Pair, tmp_path: Path) ->
 @pytest.mark.allowed_skip("/proc lists a process's mappings on Linux only")
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc lists a process's mappings on Linux only")
 def test_weights_are_held_once(pair: Pair, tmp_path: Path, weights: str) -> None:
-    """What llama.cpp repacks, 4-bit weights among others, it would hold beside the file's pages."""
+    """What llama.cpp repacks, 4-bit weights among others, it would hold in addition to the file's pages."""
     file = pair.gguf
     if weights != "f32":
         file = tmp_path / "small.gguf"

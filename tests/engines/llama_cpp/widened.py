@@ -13,7 +13,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 WIDTH = 256
-OTHER_WORK = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json")
+COPIED = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json")
 
 
 def widened(starter: Path, folder: Path) -> Path:
@@ -35,6 +35,6 @@ def widened(starter: Path, folder: Path) -> Path:
             if name.endswith("norm.weight"):
                 target.mul_(math.sqrt(share))
     wide.save_pretrained(folder)
-    for name in OTHER_WORK:
+    for name in COPIED:
         shutil.copyfile(starter / name, folder / name)
     return folder

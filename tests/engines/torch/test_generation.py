@@ -167,7 +167,7 @@ def test_few_prompts_at_once_where_they_are_long(engine: TorchEngine, short_of: 
 
 @pytest.mark.parametrize("records", [False, True])
 def test_who_ended_makes_room_for_others(engine: TorchEngine, records: bool) -> None:
-    """Where steps are recorded those that ended stay for longer; they never count beside the limit."""
+    """Where steps are recorded those that ended stay for longer; they count within the limit."""
     prompts = [engine.lm.words.prompt_tokens(as_prompt(p)) for p in PROMPTS * 4]
     sampling, stop = Sampling(max_tokens=60, seed=2), engine.lm.words.stop_tokens
     whole = generate(GenerationJob(prompts, 4, sampling, stop, 128), engine.starter(False), CPU, GenerationMonitor())

@@ -1,4 +1,4 @@
-"""Answers beside a step: of the weights before it, and weighed by the ratio in the next."""
+"""Answers made during a step: from the weights before it, weighted by the ratio in the next."""
 
 import threading
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def engine_of(folder: Path, **settings: object) -> TorchEngine:
 
 
 def step(engine: TorchEngine, batch: list[TrainingSequence]) -> p.Stepped:
-    """A step with answers beside it; then one thread again, since threads that wait for each other are slow."""
+    """A step with answers made meanwhile; then one thread again, since threads that wait for each other are slow."""
     try:
         return engine.step(batch, NEXT)
     finally:

@@ -1,4 +1,4 @@
-"""A restored trainer goes on as if it had never stopped."""
+"""A restored trainer continues as if it had never stopped."""
 
 from pathlib import Path
 
@@ -75,7 +75,7 @@ def test_a_damaged_live_file_changes_nothing(llama: Path, tmp_path: Path) -> Non
 
 
 def test_steps_are_those_behind_the_weights(llama: Path, tmp_path: Path) -> None:
-    """A roll-back goes back in steps too, though the optimiser's memory begins anew; a skipped step is none."""
+    """A roll-back goes back in steps too, though the optimiser's memory starts empty; a skipped step is none."""
     engine = loaded_engine(llama, updates=2)
     learn(engine, range(3))
     save_trainer(engine.trainer, tmp_path)

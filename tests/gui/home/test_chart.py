@@ -101,7 +101,7 @@ def test_the_thin_line_shows_the_rounds_where_they_are(qtbot: QtBot) -> None:
     assert not thin_ones, "closer than pixels they are a block of colour"
 
 
-def test_what_it_learned_stands_beside_the_chart_with_both_answers(qtbot: QtBot) -> None:
+def test_what_it_learned_stands_next_to_the_chart_with_both_answers(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, a_view())
     card = home(window)._learned
     assert not card._full.isVisible() and card._empty.isVisible()

@@ -104,7 +104,7 @@ def test_pauses_are_in_the_window_too(qtbot: QtBot) -> None:
     assert len(bridge.asked_for(Pause)) == 4 and bridge.asked_for(Finish)
     bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=NOW + 900), resume_at=NOW + 900))
     assert hero._sentence.text().endswith(", 15 min left")
-    assert not hero._pauses.isVisible(), "beside Go on there is nothing to pause"
+    assert not hero._pauses.isVisible(), "there is nothing to pause"
     bridge.tell(StateChanged(state="idle", reason="", why=Ready()))
     assert not hero._pauses.isVisible()
 
@@ -128,7 +128,7 @@ def test_the_bar_is_never_empty_while_something_happens(qtbot: QtBot) -> None:
     assert not hero._bar.isVisible()
 
 
-def test_an_answer_of_the_round_in_hand_is_shown_as_it_was_marked(qtbot: QtBot) -> None:
+def test_an_answer_of_the_current_round_is_shown_as_it_was_marked(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, a_view(silo_curve()))
     card = home(window)._now
     bridge.tell(

@@ -64,14 +64,14 @@ def settings_asked(page: LearningPage) -> list[dict[str, str]]:
 
 
 def hold(page: LearningPage, *waiting: str, wanted: Settings | None = None, **settings: Any) -> None:
-    """The worker took these; those that wait hold once the round in hand is done."""
+    """The worker took these; those that wait hold once the current round is done."""
     held = msgspec.structs.replace(page.view.settings, **settings)
     page.view.take_settings(SettingsAre(settings=held, changed=[], overridden=[], waiting=list(waiting), wanted=wanted))
     page.refresh(frozenset({"settings"}))
 
 
 def await_round(page: LearningPage, tasks: str) -> None:
-    """The worker keeps this choice, and takes it up once the round in hand is done."""
+    """The worker keeps this choice, and takes it up once the current round is done."""
     hold(page, "tasks", wanted=msgspec.structs.replace(page.view.settings, tasks=tasks))
 
 
@@ -100,7 +100,7 @@ def test_opening_asks_for_tasks_without_questions_and_for_nothing_else(page: Lea
     assert bridge_of(page).asked[0] == ListTasks(examples=False)
 
 
-def test_the_round_in_hand_stands_above_the_mean(page: LearningPage) -> None:
+def test_the_current_round_stands_above_the_mean(page: LearningPage) -> None:
     round_ = page.rounds.round
     bridge_of(page).tell(PhaseChanged(round=901, phase="generate"))
     assert round_.now.name.text() == "Round 901, now" and round_.mean.name.text().startswith("Mean of the last 20")

@@ -1,4 +1,4 @@
-"""Where a round's time goes: the round in hand, the mean of the last ones, and pauses that are not counted."""
+"""Where a round's time goes: the current round, the mean of the last ones, and pauses that are not counted."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def at_work() -> tuple[View, Clock]:
     return view, clock
 
 
-def test_the_round_in_hand_grows_with_the_clock(at_work: tuple[View, Clock]) -> None:
+def test_the_current_round_grows_with_the_clock(at_work: tuple[View, Clock]) -> None:
     view, clock = at_work
     clock.now += 0.5
     view.take(PhaseChanged(round=7, phase="generate"))
@@ -50,7 +50,7 @@ def test_a_pause_is_not_counted(at_work: tuple[View, Clock]) -> None:
     assert now is not None and now.seconds["generate"] == 3.0
 
 
-def test_the_next_round_begins_anew(at_work: tuple[View, Clock]) -> None:
+def test_the_next_round_begins_again(at_work: tuple[View, Clock]) -> None:
     view, clock = at_work
     clock.now += 5
     view.take(PhaseChanged(round=8, phase="questions"))

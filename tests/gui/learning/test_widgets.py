@@ -91,7 +91,7 @@ def test_words_give_way_where_columns_that_no_row_can_do_without_are_too_wide(qt
     wanted = [table._wanted(at) for at in range(4)]
     table.resize(400, 200)
     qtbot.waitUntil(lambda: table.horizontalScrollBar().maximum() == 0)
-    assert table.columnWidth(0) < wanted[0] and table.columnWidth(2) == wanted[2], "words give way, numbers do not"
+    assert table.columnWidth(0) < wanted[0] and table.columnWidth(2) == wanted[2], "words are cut, numbers are not"
     table.resize(900, 200)
     assert table.columnWidth(0) >= wanted[0], "and get it back"
     table.resize(100, 200)

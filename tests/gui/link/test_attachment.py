@@ -175,7 +175,7 @@ def test_rounds_that_cannot_be_read_keep_nothing_from_starting(tmp_path: Path, c
     assert path.read_bytes() == content, "what to do with it is the node's"
 
 
-def test_another_node_in_the_same_worker_is_asked_anew(stage: Stage) -> None:
+def test_another_node_in_the_same_worker_is_asked_again(stage: Stage) -> None:
     first = stage.attached()
     assert first.curve.round == []
     worker = stage.workers[0]

@@ -508,7 +508,7 @@ def test_one_export_at_a_time(qtbot: QtBot) -> None:
      lambda qtbot, sheet: sheet.close()],
     ids=["button", "key", "frame"],
 )  # fmt: skip
-def test_whoever_leaves_an_export_ends_it(qtbot: QtBot, leave: Callable[[QtBot, ExportSheet], object]) -> None:
+def test_leaving_an_export_ends_it(qtbot: QtBot, leave: Callable[[QtBot, ExportSheet], object]) -> None:
     sheet, bridge = exporting(qtbot)
     leave(qtbot, sheet)
     assert bridge.cancelled == 1
@@ -544,7 +544,7 @@ def test_without_a_node_it_says_why_and_offers_nothing_in_vain(scene: Scene) -> 
     assert not any(button.isEnabled() for button in buttons)
 
 
-def test_a_model_that_is_gone_is_mended_by_another_one_or_by_the_programs_choice(qtbot: QtBot) -> None:
+def test_a_model_that_is_gone_is_replaced_by_another_one_or_by_the_programs_choice(qtbot: QtBot) -> None:
     view = View(clock=lambda: scenes.NOW)
     bridge = StageBridge(view)
     staged_model.stage(bridge)
@@ -564,7 +564,7 @@ def test_a_model_that_is_gone_is_mended_by_another_one_or_by_the_programs_choice
     assert values["generator"] == "auto" and values["device"] == "auto"
 
     bridge.tell(Lost(reason="That is no address.", remedy="settings"))
-    assert page._away.isVisible() and not page._away.button.isVisible(), "another model mends nothing"
+    assert page._away.isVisible() and not page._away.button.isVisible(), "another model does not help"
 
     bridge.tell(scenes.a_view().link)
     assert page._at_work.isVisible() and not page._away.isVisible()

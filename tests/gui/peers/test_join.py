@@ -276,7 +276,7 @@ def test_back_undoes_what_an_invite_changed_too(qtbot: QtBot) -> None:
     assert settings_file.apply(after, scene.asked(SetSettings)[-1].values) == before
 
 
-def test_whoever_gives_up_at_the_passphrase_can_join_again(qtbot: QtBot) -> None:
+def test_a_person_who_gives_up_at_the_passphrase_can_join_again(qtbot: QtBot) -> None:
     scene = Scene(qtbot, staged_peers.LINK)
     scene.bridge.replies[JoinSwarm] = PassphraseNeeded("The key is in a file that a passphrase closes.")
     press(scene.sheet.ok)

@@ -180,7 +180,7 @@ def test_what_the_command_line_holds_is_shown_as_it_was_typed(qtbot: QtBot) -> N
     page, bridge = a_page(qtbot, scenes.a_view(label="theirs"))
 
     def keep(request: object) -> Ok:
-        """The run goes on with what its command line said."""
+        """The run continues with its command line's values."""
         bridge.changed.emit(bridge.view.take_settings(staged_settings.are(Settings(label="theirs"), (), ("label",))))
         return Ok(text="Saved.")
 
@@ -332,7 +332,7 @@ def test_advice_stands_at_the_setting_that_was_taken(page: SettingsPage, bridge:
     assert "Did you mean blender?" in texts(made) and not made.refused
 
 
-def test_what_is_taken_stands_beside_what_bounds_it(page: SettingsPage, bridge: StageBridge) -> None:
+def test_what_is_taken_stands_next_to_what_bounds_it(page: SettingsPage, bridge: StageBridge) -> None:
     made = row(page, "memory_most")
     bridge.replies[GetUsage] = Usage(memory=1_200_000_000, cores=0.5, joules=3.6e6, card_memory=2 * 10**9)
     page._looking.timeout.emit()
@@ -368,7 +368,7 @@ def test_what_the_computer_cannot_keep_is_greyed_out_with_the_reason_and_can_be_
     assert not row(page, "hottest").control.field.isEnabled(), "made later than the answer came"
     bridge.replies[GetUnsupported] = Unsupported(reasons={})
     page.refresh(ALL)
-    assert made.control.field.isEnabled(), "it can be kept again when the page is opened anew"
+    assert made.control.field.isEnabled(), "it can be kept again when the page is opened again"
 
 
 def test_a_title_is_one_line_where_there_is_room(qtbot: QtBot) -> None:

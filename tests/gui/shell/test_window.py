@@ -71,7 +71,7 @@ def test_an_invite_that_comes_while_another_is_followed_waits_for_its_end(qtbot:
     assert [one.link for one in bridge.asked_for(JoinSwarm)] == [first]
 
 
-def test_closing_asks_whoever_has_the_tray(qtbot: QtBot) -> None:
+def test_closing_asks_a_user_with_a_tray(qtbot: QtBot) -> None:
     window, _ = a_window(qtbot, a_view())
     with qtbot.waitSignal(window.closing):
         window.close()

@@ -133,7 +133,7 @@ SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
     ("kinds that are a number", lambda f: write(f, "config.json", CONFIG | {"layer_types": 1}), "unusual layers"),
     ("another activation", lambda f: write(f, "config.json", CONFIG | {"hidden_act": "gelu"}), "unusual layers"),
     ("quantised", lambda f: write(f, "config.json", CONFIG | {"quantization_config": {}}), "quantised"),
-    ("a pickle beside", lambda f: (f / "training_args.bin").write_bytes(b""), "contain programs"),
+    ("a pickle next to them", lambda f: (f / "training_args.bin").write_bytes(b""), "contain programs"),
     ("no tokenizer", lambda f: (f / "tokenizer.json").unlink(), "no tokenizer.json"),
     ("no weights", lambda f: (f / "model.safetensors").unlink(), "no model.safetensors"),
     ("weights cut short", lambda f: (f / "model.safetensors").write_bytes(zeros(12)[:-1]), "Download or copy it again"),

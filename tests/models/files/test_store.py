@@ -161,7 +161,7 @@ def test_what_never_ends_or_begins_in_the_folder_is_damaged(store: Store, put_th
             act()
 
 
-def test_a_model_in_hand_elsewhere_is_left_alone(store: Store) -> None:
+def test_a_model_in_use_elsewhere_is_left_alone(store: Store) -> None:
     put(store, "model")
     with store.lock("model"), pytest.raises(DownloadError, match="Another process is using the model '"):
         store.remove("model")

@@ -13,7 +13,7 @@ from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.describe import supposed
 from sapo_desktop.models.fit.fit import _badge, badges, estimate, fit
 from sapo_desktop.models.fit.pace import round_seconds
-from sapo_desktop.models.fit.room import WITHOUT_ENGINE, available, described
+from sapo_desktop.models.fit.room import OTHER_PROCESSES, available, described
 from sapo_desktop.models.fit.ways import Model, plan, to_be_measured, way_for, ways
 from sapo_desktop.system.hardware import Gpu, Hardware
 from tests.builders import MACHINE
@@ -123,7 +123,7 @@ def test_only_where_it_decides_anything_is_a_width_measured() -> None:
     assert not to_be_measured(large, msgspec.structs.replace(MACHINE, products=[times]), SETTINGS, "")
 
 
-def test_the_next_round_is_answered_beside_the_step_where_there_is_room_left() -> None:
+def test_the_next_round_is_answered_during_the_step_where_there_is_room_left() -> None:
     entry = model("qwen2.5-0.5b")
     roomy, alone = plan(entry, ROOMY, SETTINGS), plan(entry, ROOMY, Settings(overlap=False))
     assert roomy.overlap and not alone.overlap and roomy.estimate > alone.estimate
@@ -347,7 +347,7 @@ def test_the_reserve_is_given_up_before_the_model_is() -> None:
 def test_a_ceiling_means_less_at_once_and_one_that_is_too_low_names_the_least_that_would_do() -> None:
     settings = msgspec.structs.replace(SETTINGS, memory_most=4.0)
     way = plan(model("qwen2.5-0.5b"), with_free(20), settings)
-    assert way.fits and way.estimate - way.memory.reserve <= 4.0e9 - WITHOUT_ENGINE
+    assert way.fits and way.estimate - way.memory.reserve <= 4.0e9 - OTHER_PROCESSES
     with pytest.raises(TooBig, match=r"memory_most leaves .* Set memory_most to (\d+\.\d) GB or more") as refused:
         plan(model("qwen2.5-0.5b"), with_free(20), msgspec.structs.replace(SETTINGS, memory_most=1.0))
     assert "other programs" not in str(refused.value), "they are not in the way"
@@ -372,7 +372,7 @@ def test_what_the_waiting_process_holds_already_is_not_counted_twice() -> None:
     assert plan(model("qwen2.5-0.5b"), with_free(2.3), SETTINGS, running=400_000_000).fits
 
 
-def test_beside_a_generator_of_its_own_the_trainer_gets_less() -> None:
+def test_next_to_a_generator_of_its_own_the_trainer_gets_less() -> None:
     alone = plan(model("qwen2.5-0.5b"), with_free(5.5), SETTINGS)
     beside = plan(model("qwen2.5-0.5b"), with_free(5.5), SETTINGS, generator="llama.cpp")
     assert beside.generator == "llama.cpp" and beside.estimate <= 5.5e9
@@ -387,7 +387,7 @@ def test_a_card_that_is_too_small_or_in_use_leaves_the_processor() -> None:
     busy = msgspec.structs.replace(MACHINE, gpus=[Gpu("busy", 24 * GIB, GIB // 2)])
     way = way_for(model("qwen2.5-0.5b"), busy, SETTINGS, llama_cpp=True)
     assert (way.fits, way.trainer, way.device) == (True, "torch", "cpu")
-    # Whoever names the card gets the card, or hears why not.
+    # A user who names the card gets the card, or the reason why not.
     named = way_for(model("qwen2.5-0.5b"), busy, Settings(device="cuda", trainer="torch"), llama_cpp=True)
     assert not named.fits and named.device == "cuda"
 

@@ -74,7 +74,7 @@ def test_it_holds_for_this_processor_and_this_torch(
         b"[" * 100_000,
     ],
 )
-def test_what_cannot_be_read_is_measured_anew(tmp_path: Path, content: bytes) -> None:
+def test_what_cannot_be_read_is_measured_again(tmp_path: Path, content: bytes) -> None:
     (tmp_path / FILE).write_bytes(content)
     assert remembered(tmp_path) == []
     remember(tmp_path, times(896, 2.0))

@@ -173,7 +173,7 @@ def test_of_ipv6_a_part_is_a_32() -> None:
         record(1, host="[2606:4700:1::1]")
     )
     reasons = [refused(it, record(number, host=f"[2606:4700:{number:x}::1]")) for number in range(2, 40)]
-    assert reasons == [None] * 38 and len(it) == 16  # one bucket, where the unproven give way
+    assert reasons == [None] * 38 and len(it) == 16  # one bucket, where the unproven are dropped first
 
 
 def test_a_name_has_no_part_of_its_own_before_it_is_looked_up() -> None:

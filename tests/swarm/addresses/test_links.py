@@ -368,7 +368,7 @@ async def test_a_found_peer_that_a_person_names_is_linked_to_once_and_for_its_na
         assert len(alice.network.exchange.links) == 2
 
 
-async def test_while_a_person_s_address_is_dialled_whoever_is_there_is_not_found_anew(tmp_path: Path) -> None:
+async def test_while_a_person_s_address_is_dialled_a_peer_that_is_there_is_not_found_again(tmp_path: Path) -> None:
     async with open_nodes(tmp_path, False, False, found=1) as (alice, bob):
         alice.links.seed([bob.address()])
         alice.links.keep([Address("127.0.0.1", bob.port, tls=False)])
@@ -376,7 +376,7 @@ async def test_while_a_person_s_address_is_dialled_whoever_is_there_is_not_found
 
 
 @HAS_PARTS
-async def test_whoever_was_visited_and_stays_is_no_visit_any_more(
+async def test_a_peer_that_was_visited_and_stays_is_no_visit_any_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(links_module, "VISIT_SECONDS", 0.2)
@@ -400,7 +400,7 @@ async def test_whoever_was_visited_and_stays_is_no_visit_any_more(
 
 
 @HAS_PARTS
-async def test_whoever_hangs_up_all_the_time_does_not_keep_a_visit_from_its_turn(
+async def test_a_peer_that_hangs_up_all_the_time_does_not_keep_a_visit_from_its_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(links_module, "VISIT_SECONDS", 0.3)

@@ -101,7 +101,7 @@ def path(link: bytes, relay: bytes, tag: bytes = b"") -> Path:
     ],
     ids=["a tag", "a relay", "a link that claims many relays"],
 )
-def test_a_full_pool_pushes_out_whoever_holds_most(honest: Path, hostile: Callable[[bytes], Path]) -> None:
+def test_a_full_pool_pushes_out_the_one_that_holds_most(honest: Path, hostile: Callable[[bytes], Path]) -> None:
     pool = Pool(ALICE.key, most_bytes=1_000_000)
     authors = [n.to_bytes(32, "big") for n in range(1, 101)]
     for author in authors:

@@ -30,7 +30,7 @@ def add(pool: Pool, author: int, task: int, index: int, tag: int, relay: int = 0
 
 
 def assert_fair(chosen: list[Entry], wanted: list[Entry], levels: list[Callable[[Entry], bytes]]) -> None:
-    """Whoever gives less than another by more than one has given all it has; so on every level."""
+    """A peer that gives less than another by more than one has given all it has; so on every level."""
     if not levels:
         return
     given, has = (Counter(map(levels[0], entries)) for entries in (chosen, wanted))

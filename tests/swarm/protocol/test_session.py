@@ -174,7 +174,7 @@ def test_those_that_are_asked_to_send_less_do_not_all_send_at_once() -> None:
 
 
 @pytest.mark.parametrize("left", [0.0, 0.9])
-def test_a_pace_gives_nothing_to_whoever_has_used_up_what_it_may_send(link: Link, left: float) -> None:
+def test_a_pace_gives_nothing_to_a_link_that_has_used_up_what_it_may_send(link: Link, left: float) -> None:
     link.client._sending.groups.hold(left)
     for ms, together in ((1250, 6), (2000, 4), (1000, 8)):
         link.server.pace(ms, together, 0.0)

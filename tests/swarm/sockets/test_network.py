@@ -173,7 +173,7 @@ async def test_who_was_asked_to_stay_away_does_so_after_a_sleep_too(monkeypatch:
     monkeypatch.setattr(network.SystemRandom, "uniform", lambda random, least, most: 600.0)
     async with nodes(3) as (relay, other, alice):
         relay.network.exchange.blocked = frozenset({alice.signer.key})
-        keyless = other.address(b"x" * 32)  # not whom we want: what it says is not heeded
+        keyless = other.address(b"x" * 32)  # not the peer that we want, so its words are ignored
         for address in (relay.address(), keyless):
             alice.network.dial(address)
         await until(lambda: len(alice.network._rests) == 2)
@@ -434,7 +434,7 @@ async def test_making_room_never_ends_a_link_that_we_dialled() -> None:
 
 
 async def test_one_place_that_is_given_up_lets_in_one() -> None:
-    """Else whoever has to go and does not hang up lets in anybody who comes meanwhile."""
+    """Otherwise a peer that must go and does not hang up lets in anyone who comes meanwhile."""
     async with nodes(5, most_links=4) as (host, *others):
         for other in others:
             other.network.dial(host.address())

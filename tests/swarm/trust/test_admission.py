@@ -86,7 +86,7 @@ def test_an_admission_holds_until_its_end() -> None:
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-def test_whoever_was_not_admitted_is_refused(bad: Callable[[bytes], bytes]) -> None:
+def test_a_key_that_was_not_admitted_is_refused(bad: Callable[[bytes], bytes]) -> None:
     for _ in range(2):  # nothing bad is taken for known the second time
         with pytest.raises(Refused) as refused:
             MEMBERS.check(ALICE.key, bad(ALICE.key), NOW)
@@ -221,7 +221,7 @@ def test_an_oversized_admission_is_no_body() -> None:
 
 
 def test_what_surrounds_the_answers_of_a_group_has_a_bound() -> None:
-    """A node shares a group only where that much is left beside the texts; all of it at its longest here."""
+    """A node shares a group only where that much is left in addition to the texts; all of it at its longest here."""
     envelope = group(
         network=MEMBERS.network,
         admission=admit(FOUNDER, ALICE.key),

@@ -1,4 +1,4 @@
-"""A new key goes on where its old one was, and nobody gains by saying so."""
+"""A new key continues where its old one was, and nobody gains by saying so."""
 
 import msgspec
 import pytest

@@ -102,7 +102,7 @@ class Registry:
         return key[name]
 
 
-def test_windows_says_beside_the_entry_whether_it_was_turned_off(
+def test_windows_says_next_to_the_entry_whether_it_was_turned_off(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     registry = Registry(monkeypatch)

@@ -133,7 +133,7 @@ def test_only_a_limit_of_ours_counts_as_one_that_was_reached(systemd: Systemd) -
     assert reached() == 0
 
 
-def test_the_job_of_windows_has_its_limit_beside_what_ends_it() -> None:
+def test_the_job_of_windows_has_its_limit_next_to_what_ends_it() -> None:
     plain, bound = windows_jobs._limits(0), windows_jobs._limits(5 * GIGABYTE)
     assert (plain.BasicLimitInformation.LimitFlags, plain.JobMemoryLimit) == (0x2000, 0)
     assert (bound.BasicLimitInformation.LimitFlags, bound.JobMemoryLimit) == (0x2200, 5 * GIGABYTE)

@@ -1,4 +1,4 @@
-"""A bus that is there and says nothing: who asks it goes on."""
+"""A bus that is there and says nothing: the caller continues."""
 
 import socket
 import sys

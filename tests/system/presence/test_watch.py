@@ -41,7 +41,7 @@ def test_everything_that_is_asked_for_is_seen(monkeypatch: pytest.MonkeyPatch) -
     )
 
 
-def test_what_costs_more_is_looked_at_seldom_and_anew_with_new_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_costs_more_is_looked_at_seldom_and_again_with_new_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = Looked(monkeypatch)
     for looked.now in (0.0, 2.0, 9.0):
         looked.watch.look(ALL)

@@ -1,4 +1,4 @@
-"""Whole nodes whose answers come from llama.cpp: beside the trainer, killed, paused, and without any trainer."""
+"""Whole nodes whose answers come from llama.cpp: next to the trainer, killed, paused, and without any trainer."""
 
 import json
 import sys

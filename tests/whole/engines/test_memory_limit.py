@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts allocated memory on Linux only"),
 ]
 MEGABYTES = 770
-"""Of each process. Torch with the starter takes half of it, and more for a moment where other work goes on; a model of
+"""Of each process. Torch with the starter takes half of it, and more for a moment where other work runs; a model of
 270M parameters has 540 MB of weights in the format that takes less."""
 LIMITED = """
 import os, resource, sys

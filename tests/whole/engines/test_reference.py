@@ -1,6 +1,6 @@
 """A real chat model from its file to an adapter for other programs, by the command line alone.
 
-Left out: `eval`, which asks a real model for many minutes; the same score is taken in parts beside the rounds.
+Left out: `eval`, which asks a real model for many minutes; the same score is taken in parts during the rounds.
 """
 
 import json
@@ -63,7 +63,7 @@ def node(tmp_path: Path) -> Node:
 
 def test_an_imported_chat_model_learns_goes_on_after_a_restart_and_is_exported(node: Node, tmp_path: Path) -> None:
     assert node.installed["kind"] == "gguf" and node.installed["notes"] == [], "it learns"
-    # The first held-out score is taken beside the first round, of one part in 25.
+    # The first held-out score is taken during the first round, of one part in 25.
     said = node.run(2, "--set", "validate_every=50")
     rounds = said["round"]
     assert [line["round"] for line in rounds] == [1, 2]

@@ -39,7 +39,7 @@ class Node(NamedTuple):
 
 
 class Reader:
-    """Reads the tree of whoever is on the accessibility bus."""
+    """Reads the tree of every program on the accessibility bus."""
 
     def __init__(self) -> None:
         session = open_dbus_connection(bus="SESSION")

@@ -87,7 +87,7 @@ async def _looks(window: Client, data: Path) -> None:
 
 
 async def _gives_up(window: Client) -> None:
-    """A score of minutes is given up at once, and the node goes on."""
+    """A score of minutes is given up at once, and the node continues."""
     scoring = asyncio.create_task(window.call(Evaluate(checkpoint="base", samples=8)))
     await until(window, lambda event: isinstance(event, PhaseChanged) and event.phase == "evaluate")
     scoring.cancel()

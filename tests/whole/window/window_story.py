@@ -99,7 +99,7 @@ class Story:
         self.quit()
 
     def again(self) -> None:
-        """The node goes on as it was left: paused. Closed to the tray, nothing is shown until it is opened."""
+        """The node continues as it was left: paused. Closed to the tray, nothing is shown until it is opened."""
         self.desktop.begin(hidden=True)
         self.until(lambda: self.view.attached, "the node answers")
         assert self.desktop.tray.there == (not self.desktop.window.isVisible())

@@ -310,7 +310,7 @@ async def strange(worker: Worker) -> ClientConnection:
 
 
 async def test_a_wrong_secret_is_refused(worker: Worker) -> None:
-    """The client goes on as if it were accepted."""
+    """The client continues as if it were accepted."""
     connection = await strange(worker)
     own, imposter = ClientSide(b"x" * 32), WorkerSide(b"x" * 32)
     await connection.send(msgspec.msgpack.encode(own.greet()))

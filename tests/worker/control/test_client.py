@@ -78,7 +78,7 @@ async def test_two_that_start_at_the_same_time_meet(folder: DataFolder) -> None:
 
 
 @pytest.mark.parametrize("left", ["", " 4194305"])
-async def test_who_starts_beside_a_worker_that_is_just_ending_starts_again(
+async def test_who_starts_next_to_a_worker_that_is_just_ending_starts_again(
     folder: DataFolder, monkeypatch: pytest.MonkeyPatch, left: str
 ) -> None:
     """Its lock file names nobody any more, or, where it was killed, a process that is no more."""

@@ -1,5 +1,5 @@
-"""No process outlives whoever began to start it, and none works on a folder that is gone;
-the error that a worker ends with, as whoever started it reads it in the log.
+"""No process outlives the one that began to start it, and none works on a folder that is gone;
+the error that a worker ends with, as its starter reads it in the log.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ async def test_what_only_a_node_can_do_is_refused(tmp_path: Path) -> None:
         *((SetSettings(values={key: ""}), True) for key in ("models_folder", "peers", "listen", "proxy", "blocked")),
     ],
 )
-def test_a_start_is_tried_for_what_may_mend_it(request_: SetSettings | ResetSettings | SetSilo, expected: bool) -> None:
+def test_a_start_is_tried_for_what_may_help(request_: SetSettings | ResetSettings | SetSilo, expected: bool) -> None:
     assert unstarted.may_help(request_) == expected
 
 

@@ -85,7 +85,7 @@ def engine_on(host: Any, **changes: Any) -> Engine:
 
 
 async def begun(host: BusyHost, checkpoint: Path | None = None) -> tuple[Engine, asyncio.Task[Any]]:
-    """An engine with work in hand."""
+    """An engine at work."""
     engine = engine_on(host)
     await engine.load(None)
     work = asyncio.create_task(engine.generate_with(checkpoint, as_prompts(["long?"]), Sampling()))
@@ -99,7 +99,7 @@ def asked(engine: Engine, *, live: bool = True) -> asyncio.Task[Any]:
 
 
 @pytest.mark.parametrize("live", [True, False])
-async def test_a_person_is_answered_before_the_work_in_hand_is_done(live: bool) -> None:
+async def test_a_person_is_answered_before_the_current_work_is_done(live: bool) -> None:
     host = BusyHost()
     engine, work = await begun(host)
     await asked(engine, live=live)
@@ -131,7 +131,7 @@ async def test_a_question_that_was_given_up_with_the_work_waits_for_its_turn() -
 
 
 class BesideHost(CalledHost):
-    """Answers beside a step what it is asked to."""
+    """Answers during a step, as asked."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -164,7 +164,7 @@ async def ask_next(engine: Engine, question: str = "next?", seed: int = 4) -> No
     assert len(made.completions) == 1
 
 
-async def test_what_was_answered_beside_the_step_is_there_until_the_next_one() -> None:
+async def test_answers_made_during_the_step_is_there_until_the_next_one() -> None:
     engine, host = await overlapping()
     await ask_next(engine)
     await ask_next(engine)  # a round that is played again
@@ -175,7 +175,7 @@ async def test_what_was_answered_beside_the_step_is_there_until_the_next_one() -
     assert [beside is None for beside in host.beside] == [False, True]
 
 
-async def test_what_was_answered_beside_the_step_is_kept_with_its_checkpoint(tmp_path: Path) -> None:
+async def test_answers_made_during_the_step_is_kept_with_its_checkpoint(tmp_path: Path) -> None:
     first, _ = await overlapping()
     await first.save(tmp_path)
     host = BesideHost()
@@ -196,7 +196,7 @@ async def test_another_checkpoint_that_is_in_for_a_while_does_not_lose_it() -> N
     assert host.answered == []
 
 
-async def test_of_a_checkpoint_of_another_version_the_next_round_is_answered_anew(tmp_path: Path) -> None:
+async def test_of_a_checkpoint_of_another_version_the_next_round_is_answered_again(tmp_path: Path) -> None:
     engine, host = await overlapping()
     (tmp_path / ahead.FILE).write_bytes(b"\x81\xa7request\x01")
     await engine.restore(tmp_path)

@@ -89,9 +89,9 @@ async def test_a_node_that_only_answers_never_loads_the_model_in_torch(tmp_path:
     assert set(again.started) == {"generator"}, "the file is there now"
     assert engine.plan.gguf is not None
     engine.plan.gguf.write_bytes(b"")
-    mended = Hosting(tmp_path)
-    assert not (await started(mended, model, ANSWERS)).trains
-    assert mended.started["engine"].kinds() == ["WriteGguf"], "what a power cut left is no file"
+    repaired = Hosting(tmp_path)
+    assert not (await started(repaired, model, ANSWERS)).trains
+    assert repaired.started["engine"].kinds() == ["WriteGguf"], "what a power cut left is no file"
 
 
 async def test_torch_answers_too_where_llama_cpp_cannot_take_the_model(tmp_path: Path, model: Path) -> None:
@@ -110,7 +110,7 @@ async def test_torch_answers_too_where_llama_cpp_cannot_take_the_model(tmp_path:
         (LEARNS, {}, HostDied("Killed.")),
     ],
 )
-async def test_what_cannot_be_mended_is_said_and_leaves_no_process(
+async def test_what_cannot_be_repaired_is_said_and_leaves_no_process(
     tmp_path: Path, model: Path, way: EngineChoice, settings: dict[str, str], error: Exception
 ) -> None:
     hosting = Hosting(tmp_path, Refusing(error))

@@ -1,6 +1,6 @@
 """The worker's side of the examiner: how long it is waited for, and what a hanging answer costs.
 
-Task ids that cannot be kept are made anew; that never ends the worker.
+Task ids that cannot be kept are made again; that never ends the worker.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def test_ids_that_cannot_be_written_are_only_warned_of(tmp_path: Path, caplog: p
     assert kept.read() == {}
 
 
-def test_ids_that_cannot_be_read_are_made_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_ids_that_cannot_be_read_are_made_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = tmp_path / "task-ids.json"
-    folder.mkdir()  # whoever runs the tests, a folder cannot be read as a file
+    folder.mkdir()  # for any user, a folder cannot be read as a file
     assert KeptIds(folder, "key").read() == {}
     assert "They are computed again." in caplog.text
 

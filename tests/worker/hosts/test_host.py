@@ -142,7 +142,7 @@ def test_what_is_asked_aside_is_answered_once_between_or_in_its_turn() -> None:
     between = desk.next_aside()
     assert between is not None and between.id == 2
     desk.aside_done()
-    assert [desk.next().id for _ in range(2)] == [3, 4], "the second one found nothing in hand to come between"
+    assert [desk.next().id for _ in range(2)] == [3, 4], "the second one found no work to interrupt"
 
 
 def test_what_is_asked_aside_is_given_up_by_itself_or_with_what_it_comes_between() -> None:
@@ -161,4 +161,4 @@ def test_what_is_asked_aside_is_given_up_by_itself_or_with_what_it_comes_between
     assert desk.is_given_up() and cancelled.is_set()
     desk.aside_done()
     desk.put(aside(4))
-    assert desk.next_aside() is None, "what is in hand is to end"
+    assert desk.next_aside() is None, "the current request has to end"

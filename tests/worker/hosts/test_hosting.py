@@ -69,7 +69,7 @@ async def until_working(host: Host, request: Any, **kwargs: Any) -> asyncio.Task
 
 
 async def give_up(host: Host, task: asyncio.Task[Any], grace: float = GRACE) -> None:
-    """Cancel the request in hand, which `task` waits for."""
+    """Cancel the current request, which `task` waits for."""
     await host.cancel(grace)
     with pytest.raises(HostCancelled):
         await task

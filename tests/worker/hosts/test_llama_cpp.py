@@ -144,7 +144,7 @@ def test_llama_cpp_is_not_used_where_it_answers_otherwise_than_the_trainer(tmp_p
     assert not list((tmp_path / "gguf").iterdir()), "the next start writes it again"
 
 
-def test_what_a_power_cut_left_of_the_base_is_written_anew(tmp_path: Path) -> None:
+def test_what_a_power_cut_left_of_the_base_is_written_again(tmp_path: Path) -> None:
     file = Split(tmp_path).base.file
     whole = file.read_bytes()
     for left in (b"", bytes(len(whole)), whole[:-1]):
@@ -153,7 +153,7 @@ def test_what_a_power_cut_left_of_the_base_is_written_anew(tmp_path: Path) -> No
         assert file.read_bytes() == whole
 
 
-async def test_a_file_that_came_as_it_is_is_never_written_nor_are_others_beside_it_removed(tmp_path: Path) -> None:
+async def test_a_file_that_came_as_it_is_is_never_written_nor_are_others_next_to_it_removed(tmp_path: Path) -> None:
     (tmp_path / "another.gguf").write_bytes(b"somebody's")
     base = GgufBase(tmp_path / "gone.gguf", tmp_path / "gone.gguf", "", written_here=False)
     trainer: Any = Recorder()
@@ -363,7 +363,7 @@ async def test_what_was_trained_before_goes_from_checkpoint_to_checkpoint_unchan
     assert [path.name for path in after.iterdir()] == ["adapter"]
 
 
-async def test_a_node_that_only_answers_and_holds_too_much_is_loaded_anew_with_less_at_once(tmp_path: Path) -> None:
+async def test_a_node_that_only_answers_and_holds_too_much_is_loaded_again_with_less_at_once(tmp_path: Path) -> None:
     engine, recorder = answering(tmp_path)
     scene = Scene(tmp_path, SETTINGS, 1e9, engine=engine)
     engine.plan.batch = 8

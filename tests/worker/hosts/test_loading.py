@@ -71,9 +71,9 @@ class Scene:
         self.measured: list[TimeProducts] = []
         self.gain = 2.0
         """Of bfloat16, in truth."""
-        self.fitting = self.anew()
+        self.fitting = self.fresh()
 
-    def anew(self) -> Fitting:
+    def fresh(self) -> Fitting:
         """As after a start of the node."""
         return Fitting(lambda: self.settings, self.shorten, self.said.append, self.cache, lambda path: self.look(path))
 
@@ -113,7 +113,7 @@ def test_the_processor_is_measured_before_memory_is_planned_and_once(
     assert first.dtype == dtype and scene.measured == [TimeProducts(hidden=192, widest=512)]
     scene.gain = 1 / gain
     assert scene.fit(first).dtype == dtype, "a restart of the engine"
-    scene.fitting = scene.anew()
+    scene.fitting = scene.fresh()
     assert scene.fit(large).dtype == dtype and len(scene.measured) == 1, "a restart of the node"
     assert scene.said == []
 

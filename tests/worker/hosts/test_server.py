@@ -1,4 +1,4 @@
-"""torch beside a server elsewhere: when that is asked, what it is left with, and one that takes no adapter."""
+"""torch next to a server elsewhere: when that is asked, what it is left with, and one that takes no adapter."""
 
 import asyncio
 from pathlib import Path

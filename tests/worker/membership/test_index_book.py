@@ -8,7 +8,7 @@ from sapo_desktop.core.errors import HistoryError, HistoryUnavailable
 from sapo_desktop.worker.membership.index_book import IndexBook
 
 
-def test_indices_count_up_per_task_and_start_anew_with_each_slot(tmp_path: Path) -> None:
+def test_indices_count_up_per_task_and_start_again_with_each_slot(tmp_path: Path) -> None:
     book = IndexBook(tmp_path / "indices.json")
     assert book.take(5, ["gcd/easy", "lcm/easy", "gcd/easy"]) == [0, 0, 1]
     assert book.take(5, ["gcd/easy"]) == [2]

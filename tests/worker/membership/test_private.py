@@ -108,7 +108,7 @@ def test_an_invite_names_where_we_are_and_whom_we_keep_to() -> None:
 
 
 def test_joining_another_swarm_gives_the_addresses_of_the_first_up() -> None:
-    """They would be dialled in vain, and see where we went."""
+    """They would be dialled for nothing, and see where we went."""
     link = Invite(SWARM, ("wss://a.example:8765", "wss://b.example:8766"), ADMITTED)
     before = Settings(peers="wss://public.example:1")
     assert joined(before, link, ALICE.key, NOW)["peers"] == "wss://a.example:8765, wss://b.example:8766"
@@ -135,7 +135,7 @@ def test_an_address_that_cannot_be_dialled_is_refused() -> None:
         joined(Settings(), Invite(SWARM, ("javascript:alert(1)",)), ALICE.key, NOW)
 
 
-def test_another_swarm_or_admission_means_joining_anew() -> None:
+def test_another_swarm_or_admission_means_joining_again() -> None:
     for change in ({"swarm": SWARM}, {"admission": ADMITTED}):
         assert rejoins(Settings(), msgspec.structs.replace(Settings(), **change))
     assert not rejoins(AT_HOME, AT_HOME)

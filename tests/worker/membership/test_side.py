@@ -89,7 +89,7 @@ async def test_the_announced_address_is_shown_as_its_own(tmp_path: Path, monkeyp
     await side.close()
 
 
-async def test_caps_of_traffic_hold_at_once_without_joining_anew(
+async def test_caps_of_traffic_hold_at_once_without_joining_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     side = side_that_enters(tmp_path, monkeypatch)

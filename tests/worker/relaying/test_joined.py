@@ -1,4 +1,4 @@
-"""What an operator's options become, and what is refused with a word on how to mend it."""
+"""What an operator's options become, and what is refused with advice."""
 
 import importlib
 import sys

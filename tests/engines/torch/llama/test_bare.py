@@ -58,7 +58,7 @@ def test_a_checkpoint_of_one_is_the_others(llama: Path, tmp_path: Path, method: 
     save_trainer(source.trainer, tmp_path)
     restore_trainer(target.trainer, tmp_path)
     assert same(weights(source), weights(target))
-    assert learn(source) == learn(target)  # the optimiser goes on as well
+    assert learn(source) == learn(target)  # the optimiser continues as well
 
 
 @pytest.mark.parametrize("format", ["peft", "merged"])

@@ -83,7 +83,7 @@ async def test_what_cannot_be_asked_is_said(tmp_path: Path) -> None:
         await it.asking.set_question(SetQuestion(task="gcd/easy", seed=5))
 
 
-async def test_pieces_become_the_text_so_far_and_a_host_that_begins_anew_begins_the_text_anew() -> None:
+async def test_pieces_become_the_text_so_far_and_a_host_that_begins_again_begins_the_text_again() -> None:
     host = CalledHost()
     host.pieces = [("on", 1), ("e", 2), ("tw", 1), ("o", 2)]
     plan = EnginePlan(Path("model"), FakeEngine().plan.trainer, threads=1, device="cpu")

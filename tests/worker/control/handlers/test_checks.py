@@ -1,4 +1,4 @@
-"""What `doctor` asks the node: its port, its clock beside its peers', and who of those it names can be reached."""
+"""What `doctor` asks the node: its port, its clock compared with peers', and which addresses can be reached."""
 
 import socket
 
@@ -89,7 +89,7 @@ async def test_without_named_peers_it_says_how_it_stands(info: SwarmInfo, state:
         (swarm("alone", links=0), "good", "No peer is linked"),
     ],
 )
-def test_the_clock_beside_the_peers(info: SwarmInfo, state: str, words: str) -> None:
+def test_the_clock_compared_with_the_peers(info: SwarmInfo, state: str, words: str) -> None:
     check = clock(info)
     assert check.state == state and words in check.found and bool(check.advice) == (state != "good")
 

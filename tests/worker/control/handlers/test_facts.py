@@ -35,7 +35,7 @@ class Examiner(FakeExaminer):
 
 
 class Outside:
-    """The swarm's side of a node that is in none; whoever has it dial is wrong."""
+    """The swarm's side of a node that is in none; a test that makes it dial is wrong."""
 
     def info(self) -> SwarmInfo:
         return SwarmInfo(state="silo", reason="In silo: no network at all.")

@@ -291,7 +291,7 @@ async def test_what_the_model_can_not_read_is_marked_and_not_learned_from(tmp_pa
         assert not marked.learned and "does not learn from it" in str(marked.note)
 
 
-@pytest.mark.parametrize("alone", [False, True], ids=["beside the model's", "alone"])
+@pytest.mark.parametrize("alone", [False, True], ids=["with the model's", "alone"])
 async def test_the_next_round_trains_on_it_and_history_says_so(tmp_path: Path, alone: bool) -> None:
     async with playing(tmp_path, msgspec.structs.replace(SETTINGS, answers=4), rounds=2, engine=Engine()) as it:
         it.node.orders.pause(None)
@@ -311,6 +311,6 @@ async def test_the_next_round_trains_on_it_and_history_says_so(tmp_path: Path, a
         # Never answered before, so b is a half: 0.5 for the right one, 0 for the wrong ones, then scaled alike.
         assert answers[0].advantage > 0 and not any(one.advantage for one in answers[1:])
         batch = table.engine.batches[0]
-        # The wrong ones beside it teach nothing, and so are not in the batch.
+        # The wrong ones next to it teach nothing, and so are not in the batch.
         (persons,) = [sequence for sequence in batch if sequence.external]
         assert persons.tokens[:2] == [ord("<"), ord("a")]

@@ -146,7 +146,7 @@ async def test_an_ending_node_whose_engine_is_gone_says_what_is_played_again(tmp
     assert it.notices()[-1:] == ["The engine is not running. The next start continues after round 0."]
 
 
-async def test_finishing_lifts_a_pause_for_the_round_in_hand_and_no_further(tmp_path: Path) -> None:
+async def test_finishing_lifts_a_pause_for_the_current_round_and_no_further(tmp_path: Path) -> None:
     async with playing(tmp_path) as it:
         it.engine.hold = asyncio.Event()
         await it.until(PhaseChanged)
