@@ -32,7 +32,7 @@ _ASIDE = re.compile(r"\s*(alias|pip|python3?|sapo-desktop) [^#]*?\S {2,}[^#\s]")
 
 @dataclass
 class Page:
-    """A page, with its path under the root."""
+    """A page and its path below the root."""
 
     path: PurePosixPath
     tokens: Sequence[Token]
@@ -41,7 +41,7 @@ class Page:
 
 
 class Pages:
-    """All pages under a root, with what is wrong with them in `faults`, a sentence each."""
+    """All pages under a root; `faults` has a sentence for each fault."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -63,7 +63,7 @@ class Pages:
         self._seek_strays()
 
     def readers(self) -> dict[PurePosixPath, list[PurePosixPath]]:
-        """The page of each kind of reader, and what it leads to."""
+        """The page for each kind of reader, and the pages that it links to."""
         return {one: [two for two in self._leads[one] if two not in (START, FIRST)] for one in self._leads[START]}
 
     def _read(self, path: PurePosixPath) -> Page:
@@ -77,7 +77,7 @@ class Pages:
         return Page(path, tokens, anchors)
 
     def _targets(self, page: Page) -> Iterator[PurePosixPath]:
-        """The pages that a page links to; what is not there is a fault."""
+        """The pages that a page links to; a missing one is a fault."""
         for token in _all(page.tokens):
             if token.type in ("html_block", "html_inline"):
                 if not re.fullmatch(r"\s*<!--.*-->\s*", token.content, re.DOTALL):
@@ -148,7 +148,7 @@ def _all(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _anchor(heading: str, names: Counter[str]) -> str:
-    """As GitHub names a heading, so that a link works in both places. `names`: how often each was given."""
+    """The anchor that GitHub gives a heading, so that a link works in both places. `names`: how often each was used."""
     name = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
     names[name] += 1
     return name if names[name] == 1 else f"{name}-{names[name] - 1}"

@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def usual_name(module: str, words: Sequence[str]) -> str:
-    """The file that this command's figures were stored in before, or one named after the module."""
+    """The file where this command's figures already are, or one named after the module."""
     command = shlex.join(["python", "-m", module, *words])
     same = (file.stem for file in sorted(DATA.glob("*.jsonl")) if recorded(file)[0]["command"] == command)
     return next(same, module.rpartition(".")[2])
@@ -134,7 +134,7 @@ def largest(figures: Sequence[Figure]) -> list[Figure]:
 
 
 def goal_lines(figures: Sequence[Figure]) -> str:
-    """A line for each goal: its figures, by the part of their names before the comma."""
+    """A line for each goal with its figures, grouped by the part of their names before the comma."""
     of_goals: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for figure in figures:
         if figure.goal or COMPARED.match(figure.name):
@@ -157,7 +157,7 @@ def described(subjects: Mapping[str, Sequence[tuple[str, str]]]) -> str:
 
 
 def valued(figure: Figure) -> str:
-    """With its interval, if its note has one, and a word if its goal was missed."""
+    """A value with the interval of its note, and "missed" if it missed its goal."""
     is_said = figure.unit in RATIOS or (len(figure.unit) > 3 and figure.unit in figure.name)
     unit = "" if is_said else figure.unit
     found = INTERVAL.search(figure.note)
@@ -175,7 +175,7 @@ def recorded(file: Path) -> tuple[dict[str, str], list[Figure]]:
 
 
 def plot_growth(figures: Sequence[Figure], path: Path) -> None:
-    """What grows, log-log: a panel each, from the points in its note ("4: 0.567 s; 8: 0.954 s")."""
+    """Log-log panels of the figures that grow, each from the points in its note ("4: 0.567 s; 8: 0.954 s")."""
     figures = [figure for figure in figures if figure.unit == "exponent"]
     drawn, rows = pyplot().subplots(1, len(figures), figsize=(2.6 * len(figures), 2.6), layout="constrained")
     for axis, figure in zip(rows, figures, strict=True):

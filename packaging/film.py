@@ -1,8 +1,8 @@
-"""Films a newcomer's first minutes for README: the last of the first questions, then Home while the line rises.
+"""Films a newcomer's first minutes for the README: the last setup page, then Home while the line rises.
 
     python packaging/film.py [--minutes 4] [--out docs/screens/learning.webp]      needs Xvfb
 
-A real window, a real node, an empty data folder, nothing staged: what is seen is what this run learned. One picture
+A real window, a real node, an empty data folder, nothing staged: the film shows what this run learned. One picture
 every few seconds, shown faster.
 """
 
@@ -31,7 +31,7 @@ PAPER = (245, 245, 240)
 
 
 class Filmed(Newcomer):
-    """A new user who answers the first questions and then only watches Home."""
+    """A new user who clicks through the setup pages and then only watches Home."""
 
     def __init__(self, minutes: float) -> None:
         super().__init__(time.monotonic(), minutes, None, argparse.Namespace(json=False))
@@ -54,7 +54,7 @@ def picture_of(widget: QWidget) -> Image.Image:
 
 
 def film(frames: list[Image.Image], out: Path) -> None:
-    """Write them, each centred on a canvas of the largest one's size."""
+    """Write the frames, each centred on a canvas of the largest one's size."""
     size = (max(frame.width for frame in frames), max(frame.height for frame in frames))
     small = (WIDTH, round(size[1] * WIDTH / size[0]))
     shown = []

@@ -1,4 +1,4 @@
-"""The program's icon in the formats that systems want, drawn from resources/icons/sapo.svg: `icons.py FOLDER`.
+"""The program's icon in the formats of each system, drawn from resources/icons/sapo.svg: `icons.py FOLDER`.
 
     sapo-desktop.svg, hicolor/SIZE/apps/sapo-desktop.png   Linux
     sapo-desktop.ico                                       Windows

@@ -2,7 +2,7 @@
 
     python packaging/lines.py
 
-Code is a line on which something of the language stands: no blank line, no comment, no docstring (a string that is a
+A line of code is neither blank nor a comment nor part of a docstring (a string that is a
 statement by itself). Docstrings are counted separately. A folder's modules are those in it, `__init__` left out
 where it is empty but for its docstring; its lines are those of its modules, without the folders below it. Benches,
 attacks (tests/bench, tests/attack) and planted faults serve the figures, not the tests: they have a row of their own.
@@ -32,7 +32,7 @@ _NO_CODE = {
 
 
 class Count(NamedTuple):
-    """Of one module, or of several together."""
+    """Counts of one module, or sums of several."""
 
     modules: int = 0
     code: int = 0
@@ -58,7 +58,7 @@ def count(path: Path) -> Count:
 
 
 def folders() -> dict[str, Count]:
-    """Counts by folder, in order of their names."""
+    """Counts by folder, sorted by name."""
     found: defaultdict[str, Count] = defaultdict(Count)
     for part in PARTS.values():
         for path in sorted((ROOT / part).rglob("*.py")):
@@ -68,7 +68,7 @@ def folders() -> dict[str, Count]:
 
 
 def totals(of_folders: dict[str, Count]) -> Iterator[tuple[str, Count]]:
-    """Sums: the parts of the repository, with what serves figures apart from the tests."""
+    """Sums of the repository's parts; benches and attacks are separate from the tests."""
     for name, part in PARTS.items():
         mine = [(folder, one) for folder, one in of_folders.items() if folder.split("/")[0] == part]
         yield name, _sum(one for folder, one in mine if not folder.startswith(FIGURES))

@@ -29,11 +29,11 @@ while not Path("installers/bootstrap.py").is_file():  # commands run in the clon
 python = ".venv/bin/python"
 sapo = f"{python} -m sapo_desktop\""""
 NAMES = {"sapo-desktop": "{sapo}", ".venv/bin/python": "{python}"}
-"""How a command of the page begins -> how it begins in a cell."""
+"""The beginning of a command on the page -> its beginning in a cell."""
 
 
 def notebook(page: str) -> str:
-    """The notebook's file for the text of the page."""
+    """The notebook file for the page's text."""
     _, found, rest = page.partition(f"\n## {SECTION}\n")
     if not found:
         raise SystemExit(f"{PAGE.name} has no section {SECTION!r}.")

@@ -1,10 +1,10 @@
 """Everything that this machine can release, from the checked-out commit: `python packaging/release.py OUT`.
 
 The .deb, the .rpm (where rpmbuild is) and the .run file with their list of contents (CycloneDX), the wheel, all
-licences, and SHA256SUMS over them; with `--key` also the updater's signed manifest (updates.py), which needs every
+licences, and their SHA256SUMS; with `--key` also the updater's signed manifest (updates.py), which needs every
 translation. With `--twice` the
-wheel and the packing of the folder are done again and compared byte by byte. What the scripts that it runs need stands
-at their heads; the wheel needs the hatchling of packaging/requirements/test.txt.
+wheel and the packing of the folder are done again and compared byte by byte. The scripts that it runs
+list their own requirements; the wheel needs the hatchling of packaging/requirements/test.txt.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import updates  # noqa: E402
 
 def release(out: Path, twice: bool, level: int) -> list[Path]:
     """Make everything in `out`; returns the files. Ends the process where two builds differ."""
-    os.environ["SOURCE_DATE_EPOCH"] = str(times.epoch())  # one time for all, whatever is committed in the meantime
+    os.environ["SOURCE_DATE_EPOCH"] = str(times.epoch())  # one time for all files
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     payload = out / "payload"
@@ -85,7 +85,7 @@ def main() -> None:
         parser.error("a manifest needs --number and --least")
     if given.key is not None:
         _run(HERE / "translations.py", "--complete")
-    key = updates.open_key(given.key, updates.passphrase()) if given.key else None  # asked now, not after the hour
+    key = updates.open_key(given.key, updates.passphrase()) if given.key else None  # asked now, not an hour later
     for path in release(given.out.absolute(), given.twice, given.level):
         print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
     if key is not None:

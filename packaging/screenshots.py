@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/screens: every page, light and dark, and the possible states of a page.
+"""Takes the pictures of docs/screens: every page, light and dark, and the states of a page.
 
     python packaging/screenshots.py [--only WORD]      needs Xvfb
 
@@ -125,7 +125,7 @@ def first_run(shot: Shot):  # type: ignore[no-untyped-def]
 
 
 def scene(name: str):  # type: ignore[no-untyped-def]
-    """The view behind a picture."""
+    """The view that a picture shows."""
     import msgspec
 
     from sapo_desktop.core.errors import ModelError

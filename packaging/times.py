@@ -1,4 +1,4 @@
-"""The time of files in packages, fixed so that the same commit makes the same bytes."""
+"""The time of files in packages, fixed so that the same commit gives the same bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def epoch() -> int:
-    """Seconds: SOURCE_DATE_EPOCH's, or the last commit's."""
+    """The time in seconds, from SOURCE_DATE_EPOCH or the last commit."""
     if given := os.environ.get("SOURCE_DATE_EPOCH"):
         return int(given)
     said = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -18,7 +18,7 @@ def epoch() -> int:
 
 
 def set_all(folder: Path) -> None:
-    """Set it on a folder and everything in it."""
+    """Set this time on a folder and everything in it."""
     when = epoch()
     for path in (*folder.rglob("*"), folder):
         os.utime(path, (when, when), follow_symlinks=False)

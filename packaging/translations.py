@@ -4,10 +4,11 @@
     python packaging/translations.py --check       exit code 1 if English plurals or a .qm are out of date
     python packaging/translations.py --complete    the same, and a text without German counts too (before a release)
 
-A text without German is shown in English, so that nobody needs German to change a sentence; --check only lists it.
-The worker's sentences (core/sentences.py), those of settings, consent and phases, the titles of tasks and what the
-catalogue says of models are among them, as the window says them too. Qt's own tools do both (lupdate, lrelease; they
-come with PySide6). A language's .ts file is edited by hand or with Qt Linguist. English has one too, for its plurals.
+A text without German is shown in English, so that nobody needs German to change a sentence; --check only lists it. The
+worker's sentences (core/sentences.py), texts of settings, consent and phases, the titles of tasks and what the
+catalogue says about models are included, since the window shows them too. Qt's own tools do both (lupdate, lrelease;
+they come with PySide6). A language's .ts file is edited by hand or with Qt Linguist. English has one too, for its
+plurals.
 """
 
 from __future__ import annotations

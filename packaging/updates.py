@@ -1,9 +1,9 @@
 """The updater's signed manifest, and its keys, which never lie in the repository (docs/installing.md, "Updates").
 
-    python packaging/updates.py key FILE             makes a key, closed by a passphrase; prints its public half
-    python packaging/updates.py pin KEY KEY          has the next build believe these two, in this order
+    python packaging/updates.py key FILE             makes a key, protected by a passphrase; prints its public half
+    python packaging/updates.py pin KEY KEY          makes the next build trust these two, in this order
     python packaging/updates.py sign OUT --key FILE --number N --least VERSION
-                                                     writes updates.json and its signature over what lies in OUT
+                                                     writes updates.json and its signature for the files in OUT
 
 The passphrase is typed, or SAPO_RELEASE_PASSPHRASE. The same files, numbers and key make the same bytes.
 """
@@ -98,7 +98,7 @@ def public(key: Ed25519PrivateKey) -> str:
 
 
 def pin(keys: list[str]) -> None:
-    """Write the keys into the build's file; its other contents stay."""
+    """Write the keys into the build's file, and keep its other contents."""
     before = BUILD.read_text()
     fresh, found = re.subn(r"(?m)^keys = \[.*?\]", f"keys = {msgspec.json.encode(keys).decode()}", before)
     if found != 1 or len(set(keys)) != len(keys):
@@ -135,7 +135,7 @@ def sign(out: Path, key: Ed25519PrivateKey, number: int, least: str, date: datet
 
 
 def changes(changelog: str, version: str) -> str:
-    """The changelog's text on a version, in plain words: a line for each paragraph. Ends the process if there is
+    """The changelog's plain text on a version, one line per paragraph. Ends the process if there is
     none."""
     found = re.search(rf"(?ms)^## {re.escape(version)}(?![0-9.])[^\n]*\n(.*?)(?=^## |\Z)", changelog)
     if found is None or not found[1].strip():
@@ -157,7 +157,7 @@ def _is_of_release(path: Path) -> bool:
 
 
 def _check(document: bytes, signature: bytes, key: str, date: datetime.date) -> None:
-    """Read it as the product does, on that day."""
+    """The manifest as the product reads it on that day."""
     noon = datetime.datetime.combine(date, datetime.time(12), datetime.UTC).timestamp()
     found, _ = judge(document, signature, Release(keys=[key]), sapo_desktop.__version__, noon, Seen())
     if found.state != "current" or len(document) > LONGEST:
@@ -165,7 +165,7 @@ def _check(document: bytes, signature: bytes, key: str, date: datetime.date) -> 
 
 
 def passphrase(twice: bool = False) -> bytes:
-    """Typed, or from the environment."""
+    """The passphrase, typed or from the environment."""
     if given := os.environ.get("SAPO_RELEASE_PASSPHRASE"):
         return given.encode()
     typed = getpass.getpass("Passphrase of the release's key: ")
@@ -188,7 +188,7 @@ def add_options(parser: argparse.ArgumentParser, required: bool) -> None:
 
 
 def sign_as_given(given: argparse.Namespace, key: Ed25519PrivateKey) -> None:
-    """Sign by the options, and print the result."""
+    """Sign with these options, and print the result."""
     date = given.date or datetime.datetime.fromtimestamp(times.epoch(), datetime.UTC).date()
     if date + datetime.timedelta(days=given.days) < datetime.datetime.now(datetime.UTC).date():
         _stop(f"A manifest of {date} has expired already: give another --date, or more --days.")

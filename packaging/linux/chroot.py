@@ -1,13 +1,13 @@
 """Tries the .deb on a Debian 12 without Python and compiler: `python packaging/linux/chroot.py DEB FOLDER`, as root.
 
-    comes       apt installs it with what it depends on; no Python and no compiler come along
-    answers     by a user, without any network: the version, an answer, and the window (FOLDER/window.png)
+    comes       apt installs it with its dependencies, without Python or a compiler
+    answers     a user without any network gets the version, an answer, and the window (FOLDER/window.png)
     upgrades    a newer version is installed while that node runs: it keeps playing, ends on request, and a
                 start of the newer version continues its rounds
-    goes        the user's part by `sapo-desktop-uninstall --delete`, the package by apt: no file of either is left
+    goes        `sapo-desktop-uninstall --delete` removes the user's part, apt the package; no file of either is left
 
-FOLDER/root is that Debian, made by debootstrap, or that of a former run, and is kept; the newer version is the package
-itself with another number. A few minutes, and 2 GB. Wanted: debootstrap, Xvfb, imagemagick, iproute2 (on Debian:
+FOLDER/root is that Debian. debootstrap makes it, and later runs use it again. The newer version is the package
+itself with another number. Takes a few minutes and 2 GB. Needs debootstrap, Xvfb, imagemagick, iproute2 (on Debian:
 apt-get install debootstrap xvfb imagemagick iproute2).
 """
 
@@ -43,18 +43,19 @@ HOME = f"/home/{USER}"
 PROGRAM = "/usr/bin/sapo-desktop"
 NEWER = "99.0"
 PATIENCE = 600.0
-"""Seconds: for a busy computer."""
+"""Seconds, generous for a busy computer."""
 UNWANTED = ("/usr/bin/python3*", "/usr/bin/cc", "/usr/bin/gcc*", "/usr/bin/c++")
 
 
 class Debian:
-    """The small system, and what is run in it."""
+    """The small system, and how to run programs in it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def provide(self, mirror: str | None) -> None:
-        """Make it, unless a former run did. `mirror`: where its packages come from; None: debootstrap's own choice."""
+        """Create it, unless an earlier run did. `mirror`: the source of its packages; None: debootstrap's own
+        choice."""
         if not (self.root / "etc" / "debian_version").exists():
             shutil.rmtree(self.root, ignore_errors=True)
             run("debootstrap", "--variant=minbase", "bookworm", self.root, *([mirror] if mirror else []))
@@ -67,7 +68,7 @@ class Debian:
 
     @contextlib.contextmanager
     def mounted(self) -> Iterator[None]:
-        """With what programs expect of a running system, the screens of this one among it."""
+        """The system with what programs expect of a running one, and with this computer's screens."""
         places = [(Path("/proc"), "proc"), (Path("/dev"), "dev"), (Path("/tmp/.X11-unix"), "tmp/.X11-unix")]
         with contextlib.ExitStack() as stack:
             for source, name in places:
@@ -82,7 +83,7 @@ class Debian:
         return run("chroot", self.root, *line, env=env)
 
     def offline(self, *line: object) -> list[str]:
-        """The command line of a program of the user's, without any network but the computer's own."""
+        """The command line of a user's program, with no network but loopback."""
         inside = ["/usr/sbin/chroot", f"--userspec={USER}:{USER}", str(self.root), *map(str, line)]
         return ["unshare", "--net", "sh", "-c", '/sbin/ip link set lo up && exec "$@"', "-", *inside]
 
@@ -95,7 +96,7 @@ class Debian:
             return subprocess.Popen(self.offline(*line), env=users_environment(**env), stdout=file)
 
     def files(self) -> set[str]:
-        """Every path that is not the system's own business."""
+        """Every path that does not belong to the running system."""
         out = run("find", self.root, "-xdev", "-name", "*sapo*", "-not", "-path", "*/.X11-unix/*")
         return {line.removeprefix(str(self.root)) for line in out.splitlines()}
 
@@ -105,7 +106,7 @@ def users_environment(**more: str) -> dict[str, str]:
 
 
 def run(*line: object, env: dict[str, str] | None = None) -> str:
-    """What it writes; ends this process with its words where it fails."""
+    """The output of a command; if it fails, ends this process with that output."""
     words = [str(word) for word in line]
     done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
     if done.returncode:
@@ -175,7 +176,7 @@ def upgrades(debian: Debian, deb: Path, scratch: Path) -> None:
 
 
 def rounds(out: Path) -> list[int]:
-    """The rounds that a node wrote of."""
+    """The rounds in a node's output."""
     lines = out.read_text(encoding="utf-8").splitlines()
     events = [json.loads(line) for line in lines if line.endswith("}")]
     return [event["round"] for event in events if event["event"] == "round"]
@@ -193,7 +194,7 @@ def make_newer(deb: Path, scratch: Path) -> Path:
     text, count = re.subn(r'(?m)^__version__ = ".*"$', f'__version__ = "{NEWER}"', module.read_text())
     check(count == 1, f"{module} names no version.")
     module.write_text(text)
-    (package / "__pycache__" / "__init__.cpython-311.pyc").unlink()  # nobody compares it with its source
+    (package / "__pycache__" / "__init__.cpython-311.pyc").unlink()  # never compared with its source
     run("dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, newer)
     shutil.rmtree(tree)
     return newer

@@ -2,10 +2,10 @@
 
     sapo-desktop_VERSION_amd64.deb    into /usr/lib/sapo-desktop
     sapo-desktop-VERSION-1.x86_64.rpm the same for Fedora and openSUSE, where rpmbuild is (Debian: apt-get install rpm)
-    sapo-desktop-VERSION.run          for one user, without root: a shell script with the folder behind it
+    sapo-desktop-VERSION.run          for one user, without root: a shell script followed by the folder
 
-Times in them are SOURCE_DATE_EPOCH's, or the last commit's, and files stand in their order: the same folder makes the
-same bytes. Wanted: dpkg-deb, tar, xz.
+Times are SOURCE_DATE_EPOCH's or the last commit's, and files are sorted, so the same folder gives the same bytes. Needs
+dpkg-deb, tar and xz.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SONAMES = (
     *("libxcb-render-util.so.0", "libxcb-shape.so.0", "libxcb-xkb.so.1", "libxkbcommon-x11.so.0"),
     *("libdbus-1.so.3", "libgssapi_krb5.so.2", "libwayland-cursor.so.0", "libwayland-egl.so.1"),
 )
-"""The same libraries by the names that all distributions with .rpm know."""
+"""The same libraries, with names that all distributions with .rpm know."""
 CONTROL = """\
 Package: {name}
 Version: {version}
@@ -62,7 +62,7 @@ Description: lend a computer to small language models that learn to reason
 
 
 def write_share(share: Path) -> None:
-    """What a desktop finds: menu entry, icons, AppStream's description."""
+    """The files that a desktop looks for: menu entry, icons, AppStream description."""
     applications, metainfo = share / "applications", share / "metainfo"
     for folder in (applications, metainfo):
         folder.mkdir(parents=True)
@@ -99,7 +99,7 @@ def make_deb(payload: Path, out: Path, level: int) -> Path:
         (control / "control").write_text(CONTROL.format(**fields))
         _write_sums(root, control / "md5sums")
         _plain_modes(root)
-        times.set_all(root)  # dpkg-deb leaves older ones, and files are links to the payload's, which others set
+        times.set_all(root)  # dpkg-deb keeps older times; the files are hard links to the payload's
         packing = ["-Zxz", f"-z{level}"] if level else ["-Znone"]
         deb = out / f"{NAME}_{__version__}_amd64.deb"
         line = ["dpkg-deb", "--root-owner-group", *packing, "--build", str(root), str(deb)]
@@ -162,7 +162,7 @@ def make_run(payload: Path, out: Path, level: int) -> Path:
 
 
 def _link(source: str, target: str) -> None:
-    """A second name instead of a copy: nothing writes into these files."""
+    """Hard links instead of copies, since nothing writes into these files."""
     try:
         os.link(source, target)
     except OSError:
@@ -175,7 +175,7 @@ def _script(source: Path, target: Path) -> None:
 
 
 def _documents(share: Path) -> None:
-    """What Debian asks of a package: copyright, changelog, manual pages, and what its checker need not say."""
+    """What Debian requires of a package: copyright, changelog, manual pages, and exceptions for its checker."""
     documents, manual, overrides = share / "doc" / NAME, share / "man" / "man1", share / "lintian" / "overrides"
     for folder in (documents, manual, overrides):
         folder.mkdir(parents=True)

@@ -31,7 +31,7 @@ from sapo_desktop import __version__  # noqa: E402
 NAME = "SAPO Desktop"
 PROGRAM = "sapo-desktop"
 OLDEST = "13.0"
-"""macOS that the window's library still runs on."""
+"""The oldest macOS that the window's library supports."""
 MACH_O = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbf")
 INFO: dict[str, object] = {
     "CFBundleIdentifier": "org.sapo-desktop.SapoDesktop",
@@ -48,7 +48,7 @@ INFO: dict[str, object] = {
     "CFBundleURLTypes": [{"CFBundleURLName": "Invites to private swarms", "CFBundleURLSchemes": ["sapo"]}],
     "LSApplicationCategoryType": "public.app-category.education",
     "LSMinimumSystemVersion": OLDEST,
-    # In the Dock while it runs, and not in the menu bar alone: its window is what people open it for.
+    # Shown in the Dock while it runs, not in the menu bar alone, since people open it for its window.
     "LSUIElement": False,
     "NSHighResolutionCapable": True,
     "NSLocalNetworkUsageDescription": "Needed to find nodes on your own network.",
@@ -58,7 +58,7 @@ INFO: dict[str, object] = {
 
 
 def make_app(payload: Path, out: Path) -> Path:
-    """The application's tree in `out`, still without its program, which only a Mac can make."""
+    """The application's tree in `out`, without its program, which only a Mac can build."""
     app = out / f"{NAME}.app"
     shutil.rmtree(app, ignore_errors=True)
     contents = app / "Contents"
@@ -72,14 +72,14 @@ def make_app(payload: Path, out: Path) -> Path:
 
 
 def compile_program(app: Path) -> None:
-    """What starts it, from launcher.c."""
+    """The program that starts it, compiled from launcher.c."""
     program = app / "Contents" / "MacOS" / PROGRAM
     flags = ["-O2", "-Wall", "-Werror", "-arch", "arm64", f"-mmacosx-version-min={OLDEST}"]
     subprocess.run(["clang", *flags, "-o", str(program), str(HERE / "launcher.c")], check=True)
 
 
 def to_sign(app: Path) -> list[Path]:
-    """All that has a signature of its own, innermost first: programs and libraries, then the frameworks around them,
+    """Everything that has its own signature, innermost first: programs and libraries, then the frameworks around them,
     then the application."""
     files = [path for path in app.rglob("*") if path.is_file() and not path.is_symlink() and _is_program(path)]
     frameworks = [path for path in app.rglob("*.framework") if path.is_dir() and not path.is_symlink()]
@@ -116,7 +116,7 @@ def make_image(app: Path, out: Path) -> Path:
 
 
 def notarise(image: Path, profile: str) -> None:
-    """Have Apple check it, and attach what Apple says."""
+    """Have Apple check it, and attach Apple's ticket."""
     line = ["xcrun", "notarytool", "submit", str(image), "--keychain-profile", profile, "--wait"]
     subprocess.run(line, check=True)
     subprocess.run(["xcrun", "stapler", "staple", str(image)], check=True)

@@ -21,11 +21,11 @@ PROCESSOR = Hardware(
 CARD = msgspec.structs.replace(PROCESSOR, gpus=[Gpu("", 24 * 2**30, 23 * 2**30)])
 ROUNDS_OF = ("starter", "smollm2-135m", "qwen2.5-0.5b", "qwen3-1.7b", "qwen3-8b")
 KIND = re.compile(r"torch \w+(?: in 8 bits)?|llama\.cpp|answers(?=, estimate)|learns(?=, estimate)")
-"""From the name of an estimate: how it is computed."""
+"""The part of an estimate's name that says how it is computed."""
 
 
 def fit_page(made: dict[str, str], figures: Sequence[Figure], on_card: tuple[dict[str, str], Sequence[Figure]]) -> str:
-    """The whole page, from what was measured on a processor and on a card."""
+    """The whole page, from the measurements on a processor and on a card."""
     card_made, card_figures = on_card
     tokens, computed = (
         [figure.value for figure in card_figures if figure.name.endswith(what)]
@@ -65,7 +65,7 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], on_card: tuple[dic
 
 
 def share_of_peaks(figures: Sequence[Figure]) -> str:
-    """A line for each KIND of estimate."""
+    """A line for each kind of estimate."""
     kinds: dict[str, list[Figure]] = {}
     for figure in figures:
         if kind := KIND.search(figure.name):
@@ -74,7 +74,7 @@ def share_of_peaks(figures: Sequence[Figure]) -> str:
 
 
 def span(figures: Sequence[Figure], unit: float = 1) -> str:
-    """Their range, and how many missed the goal."""
+    """The range of the figures, and how many missed the goal."""
     values = [figure.value / unit for figure in figures]
     missed = sum(figure.held is False for figure in figures)
     return f"{min(values):.3f} to {max(values):.3f}" + (f", {missed} **missed**" if missed else "")

@@ -10,18 +10,18 @@ from typing import Any
 DATA = Path(__file__).resolve().parents[2] / "docs" / "data"
 WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
 AS_IT_IS = ("#", "|", "-", "!", "    ")
-"""Headings, tables, lists, pictures and commands begin like this."""
+"""The beginnings of headings, tables, lists, pictures and commands."""
 
 
 def filled(template: str, **values: object) -> str:
-    """A page from the template of this name in this folder, with its paragraphs wrapped again."""
+    """A page from the template with this name in this folder, with its paragraphs wrapped again."""
     text = Path(__file__).with_name(template).read_text(encoding="utf-8").strip().format(**values)
     parts = (part if part.startswith(AS_IT_IS) else wrapped(part) for part in text.split("\n\n"))
     return WRITTEN + "\n" + "\n\n".join(parts) + "\n"
 
 
 def wrapped(paragraph: str, indent: str = "") -> str:
-    """`indent`: of every line but the first."""
+    """Wrapped text. `indent`: before every line except the first."""
     return textwrap.fill(paragraph, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 

@@ -7,11 +7,11 @@
     licences/       of everything in it
     sbom.json       what is in it, as CycloneDX
 
-Without torch: that is the engine pack. Packages come hash-checked from the lock of the CPU build, by pip; llama.cpp
-from the wheel that `installers/bootstrap.py llama` keeps, or is left out, and then the application says what to do.
-Run with Python 3.11. For Linux on Debian 12, x86-64, with apt (package lists), dpkg-deb and patchelf. `--for windows`
-and `--for macos` make theirs on any system, with `--python` and `--llama` from there; the starter as llama.cpp reads
-it needs llama.cpp here too.
+It has no torch, which is in the engine pack. Packages come hash-checked from the lock of the CPU build, by pip;
+llama.cpp from the wheel that `installers/bootstrap.py llama` keeps, or is left out, and then the application says what
+to do. Run with Python 3.11. For Linux on Debian 12, x86-64, with apt (package lists), dpkg-deb and patchelf. `--for
+windows` and `--for macos` work on any system, with `--python` and `--llama` from that platform. The starter for
+llama.cpp needs llama.cpp here too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from installers.flavour import FLAVOURS, MIN_CAPABILITY, MIN_DRIVER  # noqa: E40
 from installers.llama import find_wheel, wheel_folders  # noqa: E402
 
 NOT_COMPILED = r"[/\\](pip|transformers[/\\]models)[/\\]"
-"""Large, and hardly any of it is ever imported."""
+"""Large packages of which hardly anything is ever imported."""
 
 
 def build(folder: Path, platform: Platform, python: Path | None, llama: Path | None) -> None:
@@ -68,7 +68,7 @@ def build(folder: Path, platform: Platform, python: Path | None, llama: Path | N
 
 
 def _program(app: Path, platform: Platform) -> None:
-    """What a clone has, as git lists it, and the marker."""
+    """Copy a clone's files, as git lists them, and write the marker."""
     wanted = ("sapo_desktop", "resources", "installers", "packaging/requirements", "LICENSE")
     listed = subprocess.run(["git", "ls-files", "-z", *wanted], cwd=ROOT, capture_output=True, text=True, check=True)
     for name in filter(None, listed.stdout.split("\0")):
@@ -85,7 +85,8 @@ def _program(app: Path, platform: Platform) -> None:
 
 
 def _compile(folder: Path) -> None:
-    """Ahead, as nothing can be written there later; by hash, so that the bytes depend on the source alone."""
+    """Compile in advance, since nothing can be written there later; by hash, so that the bytes depend on the source
+    alone."""
     code = (
         "import compileall, py_compile, re, sys; "
         "compileall.compile_dir(sys.argv[1], quiet=2, stripdir=sys.argv[1], workers=0, rx=re.compile(sys.argv[2]), "

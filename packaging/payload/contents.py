@@ -19,7 +19,7 @@ _TEXTS = re.compile(r"(LICEN[CS]E|COPYING|NOTICE|AUTHORS)", re.IGNORECASE)
 
 
 def write_licences(folder: Path, packages: Path) -> None:
-    """Every licence's text, in a folder for each component; `packages`: those of the application's folder."""
+    """Copy every licence's text into a folder for each component; `packages`: the application folder's packages."""
     place = folder / "licences"
     place.mkdir()
     shutil.copyfile(ROOT / "LICENSE", place / "SAPO-Desktop")
@@ -35,7 +35,7 @@ def write_licences(folder: Path, packages: Path) -> None:
 
 
 def write_sbom(folder: Path, packages: Path) -> None:
-    """The list of contents. Without serial number and time, so that equal contents give equal lists."""
+    """The list of contents, without serial number and time, so that equal contents give equal lists."""
     components = [_of_wheel(info) for info in sorted(packages.glob("*.dist-info"))]
     for kind in ("debian", "cpython"):
         components += [_of_notice(place.name) for place in sorted((folder / "licences").glob(f"{kind}_*"))]

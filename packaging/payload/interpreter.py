@@ -1,6 +1,6 @@
 """An interpreter that runs wherever its folder is.
 
-Linux: Debian's CPython 3.11, from its packages, which apt checks. It finds its library by where it lies. The shared
+Linux: Debian's CPython 3.11, from its packages, which apt checks. It finds its library by its own location. The shared
 libraries that not every desktop has go along, found by a path relative to the program (patchelf). What remains the
 system's: glibc 2.35 or newer, libz, libexpat, and what Qt needs.
 
@@ -27,12 +27,12 @@ UNUSED = (
     *("lib-dynload/readline*", "lib-dynload/ossaudio*", "lib-dynload/_test*", "lib-dynload/_ctypes_test*"),
     *("lib-dynload/xx*", "lib-dynload/_xx*", "lib-dynload/_tkinter*", "EXTERNALLY-MANAGED"),
 )
-"""Of the standard library: what nothing here imports, or what needs libraries that are not brought along."""
+"""Parts of the standard library that nothing here imports, or that need libraries we do not include."""
 KEPT = {
     "windows": ("*.exe", "*.dll", "DLLs", "Lib"),
     "macos": ("bin/python3.11", "lib/libpython3.11.dylib", "lib/python3.11"),
 }
-"""Of a folder that was given."""
+"""Parts of a given folder that are not needed."""
 UNUSED_DLLS = ("DLLs/_test*", "DLLs/_ctypes_test*", "DLLs/_tkinter*", "DLLs/tcl*", "DLLs/tk*", "DLLs/*.ico")
 IMPORTS = "import ssl, sqlite3, ctypes, lzma, bz2, uuid, hashlib"
 
@@ -60,7 +60,7 @@ def _debian(folder: Path) -> None:
             subprocess.run(["dpkg-deb", "-x", package, f"{scratch}/root"], check=True)
             _note(package, folder)
         _take(Path(scratch) / "root" / "usr", folder)
-    # DT_RPATH, not DT_RUNPATH: it holds for what the extension modules load as well.
+    # DT_RPATH, not DT_RUNPATH: it also applies to libraries that the extension modules load.
     program = folder / "bin" / "python3.11"
     subprocess.run(["patchelf", "--force-rpath", "--set-rpath", "$ORIGIN/../lib", program], check=True)
 
@@ -69,7 +69,7 @@ def _take(usr: Path, folder: Path) -> None:
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     shutil.copy2(usr / "bin" / "python3.11", folder / "bin")
     library = folder / "lib" / "python3.11"
-    # /etc holds one file that the library links to; it is taken as a file.
+    # The library links to one file in /etc; it is copied as a file.
     shutil.copytree(usr / "lib" / "python3.11", library, symlinks=False, ignore_dangling_symlinks=True)
     _thin(library, UNUSED)
     for path in usr.parent.glob("**/x86_64-linux-gnu/lib*.so*"):
@@ -110,7 +110,7 @@ def _copied(given: Path, folder: Path, platform: Platform) -> None:
 
 
 def _version(given: Path) -> str:
-    """As its header says, since it may not run here."""
+    """The version from its header, since it may not run here."""
     header = next(given.glob("include/**/patchlevel.h"), None)
     said = header and re.search(r'#define PY_VERSION\s+"([^"]+)"', header.read_text())
     if not said or tuple(map(int, said[1].split(".")[:2])) != VERSION:

@@ -38,7 +38,7 @@ def install(folder: Path, platform: Platform, llama: Path | None) -> None:
         _put(folder, platform, "--require-hashes", "-r", str(wheels))
         _put(folder, platform, "--no-index", *map(str, sorted(scratch.glob("*.whl"))), *([str(llama)] if llama else []))
     (folder / "pycosat.py").write_text(STAND_IN)
-    shutil.rmtree(folder / "bin", ignore_errors=True)  # they name this computer's Python
+    shutil.rmtree(folder / "bin", ignore_errors=True)  # they contain the path of this computer's Python
 
 
 def _build_sources(folder: Path, setuptools: str) -> None:

@@ -1,4 +1,4 @@
-"""Differences between the systems for which an application's folder is made."""
+"""Differences between the systems that we build an application's folder for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 VERSION = (3, 11)
-"""Of the interpreter in the folder, and of the one that runs these scripts, for which pip resolves."""
+"""The version of the interpreter in the folder, and of the one that runs these scripts, for which pip resolves."""
 
 
 class Platform(NamedTuple):
@@ -15,7 +15,7 @@ class Platform(NamedTuple):
 
     name: str
     lock: str
-    """The application has all of it but the engine pack; named as in installers/flavour.py."""
+    """The application has all of this lock except the engine pack; named as in installers/flavour.py."""
     packs: tuple[str, ...]
     """Engine packs for the application."""
     wheels: tuple[str, ...]
@@ -25,11 +25,11 @@ class Platform(NamedTuple):
     python: str
     packages: str
     launcher: str
-    """What menu and login start: without a console on Windows."""
+    """The program that menu and login start; it has no console on Windows."""
 
     @property
     def is_here(self) -> bool:
-        """Whether programs of it run on this computer."""
+        """Whether its programs run on this computer."""
         return sys.platform == self.marker["sys_platform"]
 
 
@@ -71,10 +71,10 @@ PLATFORMS = {
 
 
 def this_one() -> str:
-    """The name of the system that this runs on."""
+    """The name of the current system."""
     return next((platform.name for platform in PLATFORMS.values() if platform.is_here), "linux")
 
 
 def up_to(folder: str) -> Path:
-    """From `folder` of the application up to the application's folder."""
+    """The relative path from `folder` up to the application's folder."""
     return Path(*[".."] * len(Path(folder).parts))

@@ -1,6 +1,6 @@
-"""What takes up space in an application's folder: `python packaging/payload/sizes.py FOLDER`, as a table.
+"""Shows what takes up space in an application's folder: `python packaging/payload/sizes.py FOLDER`, as a table.
 
-Packed sizes are of each part by itself, by xz at its fastest; an installer compresses slightly better.
+Each part is packed alone, by the fastest level of xz; an installer compresses slightly better.
 """
 
 from __future__ import annotations

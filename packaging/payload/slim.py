@@ -48,17 +48,17 @@ UNUSED = (
     "PySide6/Qt/plugins/platforminputcontexts/libqtvirtualkeyboard*",
     *(f"PySide6/Qt/plugins/imageformats/libq{name}.so" for name in ("pdf", "tga", "tiff", "wbmp", "webp", "icns")),
     # headers, stubs, static libraries
-    "*.dist-info/direct_url.json",  # names a folder of the machine that built it
+    "*.dist-info/direct_url.json",  # contains a path of the machine that built it
     *("**/*.pyi", "numpy/_core/include", "numpy/_core/lib", "llama_cpp/include", "lib64", "include", "share"),
 )
 
 
 DRAWS = re.compile(r"^(import|from) (matplotlib|mpl_toolkits)\b.*\n", re.MULTILINE)
-"""How cellpylib, used by some tasks, imports its drawing library, which is never used."""
+"""The line by which cellpylib, which some tasks use, imports its drawing library. That is never used."""
 
 
 def thin(packages: Path) -> None:
-    """Take it out of a folder of packages."""
+    """Remove these parts from a folder of packages."""
     for pattern in UNUSED:
         for path in sorted(packages.glob(pattern)):
             if path.is_dir() and not path.is_symlink():

@@ -2,17 +2,17 @@
 
     python packaging/requirements/lock.py            (needs uv; asks the configured package index)
 
-Each lock names every package that is installed, with the hashes of all its files, so the bootstrap installs wheels
-with `--no-deps --require-hashes`, and runs nobody's build script. `sources` holds the packages that have no wheel, all
+Each lock names every package that is installed, with the hashes of all its files, so the bootstrap installs wheels with
+`--no-deps --require-hashes`, and runs no build script of others. `sources` holds the packages that have no wheel, all
 plain Python: they are built without isolation, by the setuptools of the lock before. `llama` is the source of
 llama-cpp-python, and `build` has its tools. pycosat is left out: it comes as C source, and nothing here uses it.
 
-The builds of torch that only PyTorch's own index has stand in `torch-*.txt`, written by hand. A new version takes its
-hashes from that index's page, compared with what somebody else published. The CPU build must be found while
+The builds of torch that only PyTorch's own index has are in `torch-*.txt`, written by hand. Copy a new version's hashes
+from that index's page, and compare them with another source. The CPU build must be found while
 `linux-cpu` is resolved: point UV_FIND_LINKS at a folder with its wheel, or UV_INDEX at PyTorch's CPU index. Otherwise
 its CUDA libraries would end up in that lock. The other platforms are resolved without them: `torch==2.13.0` would match
 that build too.
-No address of an index is written: where packages come from is the user's business.
+No index address is written, since the user chooses where packages come from.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Platform(NamedTuple):
     """The build to resolve with."""
     torch_in_lock: bool
     tried: str
-    """How far this lock was tested, for its header."""
+    """How well this lock was tested, for its header."""
 
 
 LINUX = "sys_platform == 'linux'"
@@ -81,7 +81,7 @@ def main() -> None:
     relay = resolve(wanted("relay"), anywhere, LEFT_OUT, limits=[*node, *pins_of("test")])
     write("relay", "Resolved by machine; installed and tested on Linux x86_64.", relay)
     present = [*pins_of("linux-cuda"), *pins_of("test")]
-    # The resolution includes the CUDA build of torch; what only that one needs is no test tool.
+    # The resolution includes the CUDA build of torch; packages that only it needs are no test tools.
     left_out = ["torch", "nvidia-cuda-cccl", *(pin.partition("==")[0] for pin in present)]
     lock = resolve(wanted("slow"), anywhere, left_out, limits=[*node, *pins_of("test")])
     write("slow", "Resolved by machine; installed and tested on Linux.", lock)

@@ -1,4 +1,4 @@
-"""A hook of mkdocs (mkdocs.yml): the site's pages that are not in docs/, and links that lead out of it.
+"""A hook of mkdocs (mkdocs.yml): pages of the site that are not in docs/, and links out of docs/.
 
 Pages such as README.md and linked files go to `repository/`. Each module in `API` gets a page from its docstrings, and
 links to its source lead there.
@@ -30,7 +30,7 @@ _LINK = re.compile(r"(?<=\]\()([^)\s#:]+)(?=[#)])")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add what is not in docs/."""
+    """Add the pages that are not in docs/."""
     for name in PAGES:
         files.append(File.generated(config, f"repository/{name}", content=(ROOT / name).read_text(encoding="utf-8")))
     for module in API:
@@ -45,7 +45,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lead links of the repository to where their targets are on the site. A folder without a page loses its link."""
+    """Point the repository's links to their targets on the site. A folder without a page loses its link."""
     here = _source(page.file.src_uri)
     if here is None:
         return markdown

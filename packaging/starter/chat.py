@@ -2,10 +2,10 @@
 
     python packaging/starter/chat.py --to FOLDER [--steps 120] [--seed 1]
 
-It has a chat template and tokens of its own, and none for `<answer>`: it is told in a system message to put its answer
-between tags, as any downloaded chat model is, and writes 400 and more characters of reasoning first. Stock sentences
-and the system message are one token each, so that this is quick. It keeps what the starter can do of a few families,
-half of the time without its steps, so that its groups are mixed. Nothing of it ships.
+It has its own chat template and tokens, and none for `<answer>`. As for any downloaded chat model, a system message
+asks for the answer between tags. It writes 400 or more characters of reasoning first. Stock sentences and the system
+message are one token each, so that this is quick. It keeps what the starter can do of a few families, half of the time
+without its steps, so that its groups are mixed. Nothing of it ships.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ BATCH_TOKENS = 2000
 
 
 def words() -> PreTrainedTokenizerFast:
-    """The starter's tokenizer with other control tokens, and the stock sentences behind its last."""
+    """The starter's tokenizer with other control tokens, and the stock sentences after its last token."""
     made = tokenizer.build()
     renamed = made.backend_tokenizer.to_str()
     for old, new in (("<eos>", "<|end|>"), ("<q>", "<|user|>"), ("<a>", "<|assistant|>"), ("<answer>", "<|system|>")):
@@ -80,7 +80,7 @@ class ChatStream(Stream):
 
 
 def prime(vocabulary: PreTrainedTokenizerFast, steps: int, seed: int) -> LlamaForCausalLM:
-    """The starter's weights, gone on with for so many steps; a new token begins as the mean of all."""
+    """The starter's weights after so many more steps; a new token begins as the mean of all."""
     torch.manual_seed(seed)
     network = LlamaForCausalLM.from_pretrained(REPOSITORY / "resources" / "starter", dtype=torch.float32)
     network.resize_token_embeddings(len(vocabulary))

@@ -27,7 +27,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 
 from sapo_desktop.core.records import Question
 
-SLOW = {("bf", "middle")}  # the dataset takes 50 ms and more for a question of it
+SLOW = {("bf", "middle")}  # the dataset takes 50 ms or more for each question
 LONGEST_ANSWER = 320
 BATCH = 64
 TRIES = 40  # draws per wanted question before a family counts as exhausted
@@ -35,7 +35,7 @@ TRIES = 40  # draws per wanted question before a family counts as exhausted
 
 @dataclass(frozen=True)
 class Row:
-    """Share solved of one family and level."""
+    """The share solved of one family and level."""
 
     family: str
     level: str

@@ -3,8 +3,8 @@
     python packaging/starter/freeze.py --run .cache/starter --to resources/starter
     python packaging/starter/freeze.py --to resources/starter --scores FILE         the card's scores alone
 
-`--scores` is check.py's JSON for the same folder: its table takes the place of the card's, which tells what a new
-starter solves, or an old one once the rules of marking changed. The weights stay.
+`--scores` is check.py's JSON for the same folder. Its table replaces the card's: for a new starter, or for an old one
+once the scoring rules changed. The weights stay.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def write_scores(to: Path, scores: Path) -> None:
 
 
 def write_manifest(to: Path, about: dict[str, Any]) -> None:
-    """What is known of a starter, with the current hashes of its files."""
+    """The manifest of a starter, with the current hashes of its files."""
     files = {path.name: digest(path) for path in sorted(to.iterdir()) if path.name != "manifest.json"}
     (to / "manifest.json").write_text(json.dumps({**about, "files": files}, indent=1) + "\n", encoding="utf-8")
 

@@ -36,7 +36,7 @@ def build(vocabulary: int, pad: int, eos: int, layers: int = 4, seed: int = 1) -
         bos_token_id=None,
     )
     model = LlamaForCausalLM(config)
-    for layer in model.model.layers:  # each starts as the identity: the first steps are not spent on undoing noise
+    for layer in model.model.layers:  # each starts as the identity, so no first steps are spent on undoing noise
         nn.init.zeros_(layer.self_attn.o_proj.weight)
         nn.init.zeros_(layer.mlp.down_proj.weight)
     return model
@@ -57,7 +57,7 @@ def _rotated(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
 def hidden(model: LlamaForCausalLM, ids: Tensor) -> Tensor:
     """Last hidden states, (batch, length, width), of right-padded ids (batch, length).
 
-    Padding stands behind the text, so the causal mask alone keeps it away from every real position.
+    Padding follows the text, so the causal mask alone hides it from every real position.
     """
     core = model.model
     heads, width = model.config.num_attention_heads, model.config.hidden_size
@@ -79,7 +79,7 @@ def hidden(model: LlamaForCausalLM, ids: Tensor) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Causal attention, (batch, heads, length, head width). Written out on the CPU, where that is the faster way."""
+    """Causal attention, (batch, heads, length, head width). Written out on the CPU, where that is faster."""
     if q.is_cuda:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True)
     length = q.shape[-2]

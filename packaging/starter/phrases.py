@@ -2,7 +2,7 @@
 
 Only text that the datasets print word for word. Hugging Face takes the leftmost longest phrase, llama.cpp the longest
 one anywhere; they agree where phrases do not overlap in a text. So no phrase begins with a space, and a test reads the
-catalogue's questions both ways. Of runs of one sign every length up to the longest is there: a run is one token.
+catalogue's questions both ways. A run of one character is one token, for every length up to the longest.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from it after any kind of end. With `--cores N` each of N processes takes every 
 before every step: threads within one process wait for each other at every small matrix product.
 
 `--start` continues from a starter's weights at a third of the rates, `--guesses` gives these shares of the examples
-without their steps, one family after the other: such a model guesses where it could reckon, and rounds find out which
-pays. Left out: validation during the run (check.py does it), several devices.
+without their steps, one family after the other. Such a model guesses where it could calculate, and rounds find out
+which pays. Left out: validation during the run (check.py does it), several devices.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def tensors(examples: list[tuple[list[int], int]], device: torch.device) -> tupl
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
-    """Replace the checkpoint in one move, so that a complete one remains after any interruption."""
+    """Replace the checkpoint atomically, so that a complete one remains after any interruption."""
     partial = path.with_suffix(".partial")
     torch.save(state, partial)
     with partial.open("rb") as file:
@@ -165,7 +165,7 @@ class Run:
 
 
 def prime(run: Run, team: Team) -> None:
-    """Trains until the budget is spent; see the module's text."""
+    """Trains until the budget is spent; see the module's docstring."""
     progress, budget = run.progress, 60 * run.recipe.minutes
     began, before = time.monotonic(), progress.seconds
     saved_at, noted, losses = progress.seconds, (progress.seconds, progress.tokens), []

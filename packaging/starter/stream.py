@@ -1,6 +1,6 @@
 """The stream of priming batches: questions of the training side with their worked steps, made when needed.
 
-Chunk n of seed s is always the same, so a resumed run sees what an unbroken one sees.
+Chunk n of seed s is always the same, so a resumed run sees the same data as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LONGEST = 300  # tokens of question and completion; longer ones are skipped
 # Share of `middle` questions per family: the dial for headroom. All others are `easy`; `hard`, `paper` are never used.
 MIDDLE = 0.03
 MIDDLE_OF: dict[str, float] = {"bf": 0.0}
-# How often a family is drawn, 1 unless it needs more or less than the others to learn.
+# How often a family is drawn: 1, unless it needs more or less practice than the others.
 WEIGHT_OF: dict[str, float] = {
     "propositional_logic": 0.5,
     "spell_backward": 0.6,
@@ -46,7 +46,7 @@ WEIGHT_OF: dict[str, float] = {
 
 
 def catalogue() -> dict[str, Any]:
-    """resources/tasks.toml as it stands."""
+    """The contents of resources/tasks.toml."""
     return tomllib.loads((REPOSITORY / "resources" / "tasks.toml").read_text(encoding="utf-8"))
 
 
@@ -58,7 +58,7 @@ def with_fixed_hashing() -> None:
 
 @cache
 def examiner() -> Examiner:
-    """The examiner of rounds: it makes the same questions and scores by the same rules."""
+    """The examiner that rounds use: the same questions, scored by the same rules."""
     return Examiner(load_catalogue(REPOSITORY / "resources" / "tasks.toml"))
 
 
@@ -79,7 +79,7 @@ class Source:
                 return question
 
     def entry(self, question: Question) -> dict[str, Any]:
-        """The dataset's metadata of it."""
+        """The dataset's metadata of the question."""
         return dict(examiner().entry(self.task, question.seed))
 
     def solved(self, question: Question, completion: str) -> bool:
@@ -100,7 +100,7 @@ class Stream:
         guesses: Sequence[float] = (0.0,),
         families: Sequence[str] = tuple(WRITERS),
     ) -> None:
-        """`guesses`: shares of examples that go without steps, straight to the answer; families take them in turn."""
+        """`guesses`: shares of examples that show only the answer, without steps; families take them in turn."""
         self.tokenizer, self.seed, self.batch_tokens = tokenizer, seed, batch_tokens
         self.part, self.of = part, of
         self.families = list(families)
@@ -148,7 +148,7 @@ class Stream:
         return batches
 
     def __call__(self, chunk: int, batch: int) -> Iterator[tuple[int, int, list[tuple[list[int], int]]]]:
-        """(chunk, next batch, examples) from that place on, without end: this part of every `of` batches."""
+        """(chunk, next batch, examples) from that place on, endlessly: this part of every `of` batches."""
         while True:
             batches = self.chunk(chunk)
             for first in range(batch, len(batches) - self.of + 1, self.of):

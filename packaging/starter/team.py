@@ -1,7 +1,7 @@
 """Several processes that prime one model: each takes its share of the batches, and gradients are averaged.
 
-Started by prime.py for `--cores N`: rank 0 is the command itself, the others are copies of it that end with it. They
-speak over loopback (torch.distributed, gloo). All ranks hold the same weights and take the same steps.
+prime.py starts them for `--cores N`: rank 0 is the command itself, the others are copies that end with it. They talk
+over loopback (torch.distributed, gloo). All ranks hold the same weights and take the same steps.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RANK, PORT = "SAPO_PRIME_RANK", "SAPO_PRIME_PORT"
 
 
 class Team:
-    """This process's place among `size` of them; alone where size is 1."""
+    """This process's rank among `size` of them; alone if size is 1."""
 
     def __init__(self, size: int) -> None:
         self.size = size

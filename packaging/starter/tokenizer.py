@@ -30,7 +30,7 @@ def build() -> PreTrainedTokenizerFast:
         vocabulary[sign] = len(vocabulary)
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    # The decoder reads tokens as bytes where it can. Three phrases hold signs that are also names of bytes (× of 0xD7,
+    # The decoder reads tokens as bytes where it can. Three phrases hold characters that also name bytes (× of 0xD7,
     # ¬ of 0xAC, ° of 0xB0) and are spelt out in UTF-8 first. The price: text with a bare byte D7 or AC in it, such as
     # Hebrew or the euro sign, does not come back whole.
     spelt = {"^×$": "ÃĹ", "^¬$": "Â¬", r"^\.0°$": ".0Â°"}

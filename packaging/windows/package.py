@@ -1,8 +1,8 @@
 """Packs an application's folder for Windows: `python packaging/windows/package.py PAYLOAD OUT`, on any system.
 
-    sapo-desktop-VERSION-setup.exe    installer, with the uninstaller in it (installer.nsi says what both take)
+    sapo-desktop-VERSION-setup.exe    installer, with its uninstaller (installer.nsi lists the options of both)
 
-The folder is the one of `packaging/payload/build.py --for windows`. Wanted: makensis (Debian: apt-get install nsis),
+The folder is the one of `packaging/payload/build.py --for windows`. Needs makensis (Debian: apt-get install nsis),
 version 3 with its 64-bit part, which the one for Windows lacks. Not signed: Windows warns of an unknown publisher.
 """
 
@@ -30,7 +30,7 @@ from sapo_desktop.gui.shell.app import APP_ID  # noqa: E402
 
 
 def make(payload: Path, out: Path, level: int, version: str = __version__) -> Path:
-    """The installer of the folder in `out`. `level` 0 packs hardly and fast."""
+    """Build the folder's installer in `out`. `level` 0 is fast and hardly compresses."""
     setup = out / f"sapo-desktop-{version}-setup.exe"
     with tempfile.TemporaryDirectory(dir=out) as name:
         tree = Path(name) / "tree"
