@@ -58,7 +58,7 @@ ON_PAGES_OF_THEIR_OWN = {"memory", "card", "imports", "generate_profile", *OF_SP
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write the pages of docs/ that hold figures.")
     parser.add_argument(
-        "--name", help="of what is measured in docs/data/ (default: where this command's figures are, or the module's)"
+        "--name", help="name of the file in docs/data/ (default: where this command's figures are, or the module's)"
     )
     parser.add_argument(
         "--measure", nargs=argparse.REMAINDER, metavar="WORD", help="a module to run first, with its arguments"

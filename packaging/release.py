@@ -78,7 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Make everything that this computer can release.")
     parser.add_argument("out", type=Path)
     parser.add_argument("--twice", action="store_true", help="pack again, and compare byte by byte")
-    parser.add_argument("--level", type=int, default=6, help="of xz (default: 6)")
+    parser.add_argument("--level", type=int, default=6, help="level of xz (default: 6)")
     updates.add_options(parser, required=False)
     given = parser.parse_args()
     if given.key is not None and None in (given.number, given.least):

@@ -87,7 +87,7 @@ def sentences() -> list[str]:
             if (call := _call_with_template(node)) is not None:
                 template = call.args[0] if call.args else None
                 if not (isinstance(template, ast.Constant) and isinstance(template.value, str)):
-                    sys.exit(f"{path.relative_to(ROOT)}:{call.lineno}: a sentence's template is one literal.")
+                    sys.exit(f"{path.relative_to(ROOT)}:{call.lineno}: a sentence's template must be one literal.")
                 found.add(template.value)
     return sorted(found)
 

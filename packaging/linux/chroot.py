@@ -118,7 +118,7 @@ def wait_for(what: str, there: Callable[[], bool]) -> None:
     until = time.monotonic() + PATIENCE
     while not there():
         if time.monotonic() > until:
-            sys.exit(f"Not within {PATIENCE:.0f} seconds: {what}.")
+            sys.exit(f"Timed out after {PATIENCE:.0f} seconds: {what}.")
         time.sleep(0.5)
 
 
@@ -234,7 +234,7 @@ def main() -> None:
         ):
             began = time.monotonic()
             step()
-            print(f"{title}: as it should ({time.monotonic() - began:.0f} s)", flush=True)
+            print(f"{title}: passed ({time.monotonic() - began:.0f} s)", flush=True)
 
 
 if __name__ == "__main__":

@@ -211,7 +211,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Pack an application's folder for Linux.")
     parser.add_argument("payload", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--level", type=int, default=6, help="of xz: 0 (hardly packed, fast) to 9 (default: 6)")
+    parser.add_argument("--level", type=int, default=6, help="level of xz: 0 (fast, large) to 9 (default: 6)")
     given = parser.parse_args()
     out = given.out.absolute()
     out.mkdir(parents=True, exist_ok=True)

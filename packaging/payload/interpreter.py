@@ -43,7 +43,7 @@ def provide(folder: Path, platform: Platform, given: Path | None) -> None:
     if platform.name == "linux":
         _debian(folder)
     elif given is None:
-        sys.exit(f"Say with --python which folder has CPython 3.11 for {platform.name} (uv python install 3.11).")
+        sys.exit(f"Name with --python the folder that has CPython 3.11 for {platform.name} (uv python install 3.11).")
     else:
         _copied(given, folder, platform)
     if platform.is_here:

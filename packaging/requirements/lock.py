@@ -129,7 +129,7 @@ def resolve(
 def write(name: str, tried: str, lock: str) -> None:
     body = "\n".join(line for line in lock.splitlines() if not line.startswith(("#", "--")))
     if re.search(r"://", body):
-        sys.exit(f"{name}: an address of an index would be committed")
+        sys.exit(f"{name}: it would contain the address of an index")
     head = f"# {name}: written by lock.py. {tried}\n"
     (HERE / f"{name}.txt").write_text(head + body + "\n")
     print(f"{name}.txt: {len(re.findall('^[a-z]', body, re.M))} packages")

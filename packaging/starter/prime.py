@@ -208,7 +208,7 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--cores", type=int, default=1, help="processes that train together")
-    parser.add_argument("--start", default="", help="a starter's folder to go on from")
+    parser.add_argument("--start", default="", help="a starter's folder to continue from")
     parser.add_argument(
         "--guesses", type=float, nargs="+", default=[0.0], help="shares of examples without steps, families in turn"
     )

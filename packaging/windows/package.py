@@ -53,7 +53,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Pack an application's folder for Windows.")
     parser.add_argument("payload", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--level", type=int, default=6, help="0: hardly packed, fast; else well (default)")
+    parser.add_argument("--level", type=int, default=6, help="0: fast, hardly compressed; otherwise well (default)")
     given = parser.parse_args()
     if shutil.which("makensis") is None:
         sys.exit("makensis is missing. On Debian: apt-get install nsis.")
