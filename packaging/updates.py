@@ -182,9 +182,7 @@ def add_options(parser: argparse.ArgumentParser, required: bool) -> None:
     """The options for signing."""
     parser.add_argument("--key", type=Path, required=required, help="the file of the signing key")
     parser.add_argument("--number", type=int, required=required, help="one more than the previous manifest's")
-    parser.add_argument(
-        "--least", metavar="VERSION", required=required, help="the oldest version that should still run"
-    )
+    parser.add_argument("--least", metavar="VERSION", required=required, help="the oldest version that may still run")
     parser.add_argument("--days", type=int, default=DAYS, help=f"days for which it is valid (default: {DAYS})")
     parser.add_argument("--date", type=datetime.date.fromisoformat, help="date of the manifest (default: the commit's)")
 

@@ -1,14 +1,14 @@
-"""Inputs that nobody would send on purpose: does anything but a reader's own error come out, and does memory stay flat?
+"""Sends malformed inputs to every reader: does it raise only its own errors, and does memory stay flat?
 
     python -m tests.attack.fuzz --quick             a second a target
-    python -m tests.attack.fuzz --minutes 10        of processor time, of each target
+    python -m tests.attack.fuzz --minutes 10        ten minutes of processor time per target
     python -m tests.attack.fuzz --inputs 1000000 --only frames,session
-    python -m tests.attack.fuzz --minutes 1 --total 10000000     and then the three fastest again, up to so many in all
+    python -m tests.attack.fuzz --minutes 1 --total 10000000     then the three fastest again, up to this total
 
 Coverage-guided (atheris, Linux with Python 3.11 to 3.13), a process for each target of `files.py` and `wire.py`.
-It begins with real messages and files and with what corpus/ keeps: inputs that once got through
-(`test_corpus.py` tries these at every build). What comes out besides a target's own errors, or after more
-than a second of processor time, is a crash; a new one is added to the corpus with `--keep`.
+It begins with real messages and files and with the inputs in corpus/ that once caused a fault
+(`test_corpus.py` tries these at every build). Any error that is not the target's own is a crash, and so is more than a
+second of processor time. `--keep` adds new crashes to the corpus.
 """
 
 import argparse
@@ -33,35 +33,35 @@ from tests.bench.figure import Figure, arguments, at_most, exactly, show, tell
 
 QUICK_SECONDS, SECONDS = 1.0, 60.0
 MOST_SECONDS = 1.0
-"""Of processor time, for one input."""
+"""Seconds of processor time for one input."""
 HANGS_AFTER = 60
-"""Seconds after which a process that is busy with one input is ended."""
+"""Seconds after which a process that is stuck in one input is ended."""
 MOST_GROWTH = 16.0
-"""MiB between a third of a target's time and its end; some of it is what the fuzzer itself remembers."""
+"""Allowed growth in MiB between a third of a target's time and its end; the fuzzer's own memory is part of it."""
 FASTEST = 3
 MOST_SHOWN = 20
 MEMORY = Path("/dev/shm")
-"""Where a synced file costs nothing."""
+"""A folder in which syncing a file costs nothing."""
 MOST_MEMORY = 4 << 30
 """Bytes of address space."""
 REPORT = "SAPO_FUZZ_REPORT"
-"""Names the file where a child says what came of it."""
+"""The variable that names the file for a child's result."""
 TARGETS: dict[str, Target] = {**WIRE, **FILES}
 
 
 class Outcome(msgspec.Struct, kw_only=True):
-    """What came of one target."""
+    """The result of one target."""
 
     target: str
     inputs: int = 0
     seconds: float = 0.0
-    """Of processor time, since other programs are no matter of a target's."""
+    """Seconds of processor time, so that other programs do not count."""
     grown: float = 0.0
     """MiB."""
     slowest: float = 0.0
-    """Processor seconds of one input."""
+    """Processor seconds of the slowest input."""
     crashes: dict[str, str] = {}
-    """Where it came from and what it said -> the input in hex."""
+    """Place and message of a crash -> the input in hex."""
 
 
 def main() -> None:
@@ -88,7 +88,7 @@ def main() -> None:
 
 
 def child(name: str, inputs: int, seconds: float, seed: int) -> Outcome:
-    """Fuzz one target in a process of its own."""
+    """Fuzz one target in its own process."""
     command = [sys.executable, "-m", "tests.attack.fuzz", "--child", name, "--seed", str(seed)]
     command += ["--inputs", str(inputs)] if inputs else ["--minutes", str(seconds / 60)]
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
@@ -115,7 +115,7 @@ def child(name: str, inputs: int, seconds: float, seed: int) -> Outcome:
 
 
 def up_to(total: int, outcomes: list[Outcome], seed: int) -> list[Outcome]:
-    """Have the fastest targets take the inputs that are missing, drawn by another seed, and count both runs as one."""
+    """Let the fastest targets take the missing inputs, with another seed, and count both runs as one."""
     missing = total - sum(one.inputs for one in outcomes)
     fastest = sorted(outcomes, key=lambda one: one.inputs / max(one.seconds, 1e-9), reverse=True)[:FASTEST]
     if missing <= 0 or not all(one.inputs for one in fastest):
@@ -125,7 +125,7 @@ def up_to(total: int, outcomes: list[Outcome], seed: int) -> list[Outcome]:
 
 
 def both(one: Outcome, other: Outcome) -> Outcome:
-    """What came of two runs of a target."""
+    """The combined result of two runs of a target."""
     return Outcome(
         target=one.target,
         inputs=one.inputs + other.inputs,
@@ -137,13 +137,13 @@ def both(one: Outcome, other: Outcome) -> Outcome:
 
 
 def fuzz(name: str, inputs: int, seconds: float, seed: int) -> None:
-    """In the child: until so many inputs or seconds are through; what came of it goes to a file."""
+    """In the child: run for so many inputs or seconds, and write the result to a file."""
     import resource  # Linux alone gets here
 
     import atheris
 
     _, highest = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, highest))  # what one input asks for is its own end
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, highest))  # each input gets its own alarm
     target = TARGETS[name]
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         seeds = Path(folder) / "seeds"
@@ -158,7 +158,7 @@ def fuzz(name: str, inputs: int, seconds: float, seed: int) -> None:
         room.mkdir()
         take = target.open(room)
         for data in target.seeds():
-            attempt(take, target.refused, data)  # some import what they need with the first
+            attempt(take, target.refused, data)  # some import their libraries with the first input
         watch = Watch(Outcome(target=name), target, take, inputs, seconds, Path(os.environ[REPORT]))
         options = [f"-seed={seed}", f"-max_len={target.longest}", f"-timeout={HANGS_AFTER}", "-rss_limit_mb=0"]
         options += [f"-dict={words}", "-verbosity=0", "-print_final_stats=0", "-handle_segv=1"]
@@ -167,7 +167,7 @@ def fuzz(name: str, inputs: int, seconds: float, seed: int) -> None:
 
 
 class Watch:
-    """Takes inputs one by one, and ends the process when it was enough."""
+    """Takes inputs one by one, and ends the process after the last."""
 
     def __init__(
         self, outcome: Outcome, target: Target, take: Callable[[bytes], None], inputs: int, seconds: float, report: Path
@@ -183,11 +183,11 @@ class Watch:
         self._warm = 0
 
     def one(self, data: bytes) -> None:
-        """One input, whatever comes of it."""
+        """Run one input and record its result."""
         began = time.process_time()
         try:
             attempt(self._take, self._refused, data)
-        except BaseException as error:  # noqa: BLE001 - this is what is looked for
+        except BaseException as error:  # noqa: BLE001 - a crash is what we look for
             self._crashed(where(error), data)
         took = time.process_time() - began
         if took > MOST_SECONDS:
@@ -202,12 +202,12 @@ class Watch:
         if share >= 1:
             outcome.grown = (self._process.memory_info().rss - self._warm) / 2**20
             self._tell()
-            os._exit(0)  # the fuzzer would go on, and has no end of its own that lets us speak
+            os._exit(0)  # the fuzzer would continue, and offers no callback at its end
 
     def _crashed(self, what: str, data: bytes) -> None:
         if what not in self._outcome.crashes and len(self._outcome.crashes) < MOST_SHOWN:
             self._outcome.crashes[what] = data.hex()
-            self._tell()  # what comes next may end the process
+            self._tell()  # the next input may end the process
 
     def _tell(self) -> None:
         with self._report.open("ab") as file:
@@ -215,7 +215,7 @@ class Watch:
 
 
 def functions(packages: Sequence[str]) -> Iterator[types.FunctionType]:
-    """Those of the loaded modules of these packages, methods too."""
+    """The functions and methods of these packages' loaded modules."""
     for name, module in sorted(sys.modules.items()):
         if not name.startswith(tuple(packages)):
             continue
@@ -227,7 +227,7 @@ def functions(packages: Sequence[str]) -> Iterator[types.FunctionType]:
 
 
 def where(error: BaseException) -> str:
-    """The last place in the product, or at all, and what was raised there: alike for inputs that met the same."""
+    """The last place in the product, or anywhere, and the error there: equal for inputs with the same fault."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "sapo_desktop" in frame.filename] or frames
     place = f"{Path(ours[-1].filename).name}, {ours[-1].name}" if ours else "nowhere"
@@ -235,7 +235,7 @@ def where(error: BaseException) -> str:
 
 
 def keep(outcome: Outcome) -> None:
-    """Add what is new to the corpus."""
+    """Add new crashes to the corpus."""
     CORPUS.mkdir(exist_ok=True)
     before = known(outcome.target)
     with (CORPUS / f"{outcome.target}.txt").open("a", encoding="ascii") as file:

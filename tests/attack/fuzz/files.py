@@ -1,4 +1,5 @@
-"""What lies in files or comes from this computer: settings, control channel, catalogues, templates, models, history."""
+"""Fuzz targets for files and for input from this computer: settings, control channel, catalogues, templates, models,
+history."""
 
 import contextlib
 import json
@@ -50,7 +51,7 @@ _OTHER = (
 
 
 def _settings(folder: Path) -> Callable[[bytes], None]:
-    """The file as it is read at a start, and written after a change; what was set aside is removed."""
+    """Read the file as at a start, and write it after a change; remove the set-aside copy."""
     path = folder / "settings.toml"
 
     def one(data: bytes) -> None:
@@ -68,7 +69,7 @@ def _settings(folder: Path) -> Callable[[bytes], None]:
 
 
 def _typed(folder: Path) -> Callable[[bytes], None]:
-    """KEY=VALUE, as a person types it."""
+    """KEY=VALUE, as typed by a person."""
 
     def one(data: bytes) -> None:
         key, _, text = data.decode("utf-8", "surrogateescape").partition("=")
@@ -103,7 +104,7 @@ def _task_list(folder: Path) -> Callable[[bytes], None]:
 
 
 def _models_seeds() -> Sequence[bytes]:
-    """The catalogue with its first model, and with two: the whole is too long to search from."""
+    """The catalogue with its first model, and with two; the whole is too long a start for fuzzing."""
     whole = tomllib.loads(resource("models.toml").read_text("utf-8"))
     return [tomlkit.dumps(whole | {"models": whole["models"][:count]}).encode() for count in (1, 2)]
 
@@ -131,7 +132,7 @@ def _settings_seeds() -> Sequence[bytes]:
 
 
 def _control(folder: Path) -> Callable[[bytes], None]:
-    """What either end may be sent, before the proof and after it."""
+    """Messages to either end, before the proof and after it."""
     proofs = [msgspec.msgpack.Decoder(kind) for kind in (Greeting, ClientProof, WorkerProof, Attach)]
     decoders = [*proofs, channel.FROM_CLIENT, channel.TO_CLIENT]
 
@@ -170,7 +171,7 @@ def _template(folder: Path) -> Callable[[bytes], None]:
 
 
 def _gguf_seeds() -> Sequence[bytes]:
-    """A model of two tensors, and one that says more of itself."""
+    """A model of two tensors, and one with more metadata."""
 
     def text(value: str) -> bytes:
         return struct.pack("<Q", len(value)) + value.encode()
@@ -225,7 +226,7 @@ def _played(folder: Path) -> Path:
 
 
 def read_all(history: History) -> None:
-    """All that is ever asked of a history."""
+    """Every query that the product makes."""
     history.last_manifest()
     history.latest()
     history.rounds()
@@ -241,7 +242,7 @@ def read_all(history: History) -> None:
 
 
 def _history_file(folder: Path) -> Callable[[bytes], None]:
-    """The database with other bytes in some places."""
+    """The database with some bytes replaced."""
     good = _played(folder).read_bytes()
     path = folder / "history.sqlite"
 
@@ -275,7 +276,7 @@ _CELLS = (
 
 
 def _history_rows(folder: Path) -> Callable[[bytes], None]:
-    """One cell of the database is another text, or other bytes."""
+    """The database with one cell replaced by a text or bytes."""
     good, path = _played(folder), folder / "rows.sqlite"
     shutil.copyfile(good, path)
     history = History(path, lambda: 1e9)
@@ -288,7 +289,7 @@ def _history_rows(folder: Path) -> Callable[[bytes], None]:
         db = history._database._connection
         db.execute("BEGIN")
         try:
-            with contextlib.suppress(Exception):  # what no constraint lets in is no case
+            with contextlib.suppress(Exception):  # a value that a constraint refuses is no case
                 db.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = (SELECT max(rowid) FROM {table})", (value,))
             read_all(history)
         finally:

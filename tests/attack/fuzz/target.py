@@ -1,4 +1,4 @@
-"""What is fuzzed, as `__main__.py` and `test_corpus.py` need it, and the inputs that are kept in corpus/."""
+"""The fuzz targets for `__main__.py` and `test_corpus.py`, and the inputs that corpus/ keeps."""
 
 import struct
 from collections.abc import Callable, Sequence
@@ -11,15 +11,15 @@ CORPUS = Path(__file__).with_name("corpus")
 
 @dataclass(frozen=True)
 class Target:
-    """One reader of bytes. `open` returns the function that takes an input, and may use an empty folder of its own;
-    whatever that function raises besides `refused` is a crash. `traced`: packages whose branches lead the search."""
+    """One reader of bytes. `open` returns the function that takes an input, and may use its own empty folder;
+    any other error than `refused` is a crash. `traced`: packages whose branches guide the search."""
 
     open: Callable[[Path], Callable[[bytes], None]]
     seeds: Callable[[], Sequence[bytes]]
     traced: tuple[str, ...]
     refused: tuple[type[BaseException], ...] = ()
     words: tuple[bytes, ...] = field(default=())
-    """What inputs are often made of."""
+    """Common parts of inputs."""
     longest: int = 4096
 
 
@@ -38,12 +38,12 @@ def patched(good: bytes, data: bytes) -> bytes:
 
 
 def patch(*places: tuple[int, bytes]) -> bytes:
-    """What `patched` takes."""
+    """The input from which `patched` makes `good`."""
     return b"".join(_PATCH.pack(place, len(piece)) + piece for place, piece in places)
 
 
 def attempt(take: Callable[[bytes], None], refused: tuple[type[BaseException], ...], data: bytes) -> bool:
-    """One input; whether it was taken. What it was refused with can be said to a person."""
+    """Run one input; return whether it was accepted. A refusal must have a message for a person."""
     try:
         take(data)
     except refused as error:
@@ -53,7 +53,7 @@ def attempt(take: Callable[[bytes], None], refused: tuple[type[BaseException], .
 
 
 def known(name: str) -> list[bytes]:
-    """The inputs that are kept for a target: one a line, in hex; what follows a blank says what came of it once."""
+    """The kept inputs of a target, one a line, in hex; after a space, the former fault."""
     path = CORPUS / f"{name}.txt"
     if not path.exists():
         return []

@@ -1,4 +1,4 @@
-"""What once got through a reader, and what it is begun with, ends as the reader says; `__main__.py` looks for more."""
+"""The kept inputs and the first ones raise only the reader's own errors; `__main__.py` looks for more."""
 
 from pathlib import Path
 

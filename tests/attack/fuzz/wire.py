@@ -1,4 +1,4 @@
-"""What peers send: frames, a session, an exchange, signed bodies, invites and addresses."""
+"""Fuzz targets for input from peers: frames, a session, an exchange, signed bodies, invites and addresses."""
 
 import struct
 from collections.abc import Callable, Iterator
@@ -59,7 +59,7 @@ def messages() -> list[m.Any]:
 
 
 def record() -> bytes:
-    """Where Alice is."""
+    """Alice's address."""
     address = f"wss://relay.example:8765#{ALICE.key.hex()}"
     return seal(ALICE, PeerBody(network=NETWORK, key=ALICE.key, time=int(START.unix), address=address))
 
@@ -75,14 +75,14 @@ def frames() -> list[bytes]:
 
 
 def _decode(folder: Path) -> Callable[[bytes], None]:
-    """Half of the inputs are frames, half patch a true one."""
+    """Half of the inputs are frames, half patch a valid one."""
     good = frames()
 
     def one(data: bytes) -> None:
         if data[:1] >= b"\xc0":
             data = patched(good[data[0] % len(good)], data[1:])
         message = codec.decode(data)
-        codec.encode(message)  # what decodes is small enough to be said again
+        codec.encode(message)  # anything that decodes is small enough to be encoded again
         if isinstance(message, m.Publish):
             codec.unpack_published(message.batch)
         if isinstance(message, m.Groups):
@@ -105,12 +105,12 @@ def _unpacked(folder: Path) -> Callable[[bytes], None]:
 
 
 def script(*steps: tuple[int, bytes]) -> bytes:
-    """An input of `_session`: what happens to a link, one after the other."""
+    """An input of `_session`: a sequence of events on a link."""
     return b"".join(_HEAD.pack(kind, len(content)) + content for kind, content in steps)
 
 
 def steps(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """What an input says; its last content may be cut."""
+    """The events of an input; the last one may be cut."""
     at = 0
     while at + _HEAD.size <= len(data):
         kind, length = _HEAD.unpack_from(data, at)
@@ -158,7 +158,7 @@ def open_up(ours: Session) -> None:
 
 
 def drive(ours: Session, data: bytes, receive: Callable[[bytes, float], object]) -> None:
-    """What happens to a link by an input; it holds its bounds all along."""
+    """Apply an input's events to a link, and check its bounds throughout."""
     now = 0.0
     for kind, content in steps(data):
         if kind == _FRAME:
@@ -205,7 +205,7 @@ def _exchange(folder: Path) -> Callable[[bytes], None]:
 
 
 def _signed(folder: Path) -> Callable[[bytes], None]:
-    """Bodies under a true signature: anyone with a key can sign anything."""
+    """Bodies with a valid signature: anyone with a key can sign anything."""
     kinds: tuple[type[GroupBody | StatsBody | PeerBody], ...] = (GroupBody, StatsBody, PeerBody)
     book = AddressBook(BOB.key, b"s" * 32)
 

@@ -1,9 +1,8 @@
-"""What a power cut leaves of a folder: the writes of a program in their order, and what of them had to be on the disk.
+"""Simulates power cuts: a program's writes in their order, and which of them must be on the disk.
 
-Stricter than any file system in use: what was not synced is there or not as chance has it, each write by itself or in
-part, and each folder's names up to any of their changes, whatever became of the other folders. A file's sync promises
-its content, a folder's its names. The folder that is watched exists; how a name moves from one folder to another is not
-taken apart.
+Stricter than any file system in use: data that was not synced survives by chance. Each write survives alone, whole or
+in part, and each folder's names up to any of their changes, independent of other folders. Syncing a file promises its
+content, syncing a folder its names. The watched folder exists. A move between two folders counts as one change.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ from random import Random
 from typing import Literal
 
 SECTOR = 512
-"""Bytes of which a disk writes all or none."""
+"""Bytes that a disk writes atomically."""
 Cut = Literal["kept", "dropped", "chance"]
-"""What becomes of everything that was not synced."""
+"""The fate of everything that was not synced."""
 
 
 @dataclass(frozen=True)
 class Op:
-    """One change, or one sync. Paths are relative to the folder that is watched, which is `.` itself."""
+    """One change, or one sync. Paths are relative to the watched folder, which is `.`."""
 
     kind: Literal["file", "folder", "write", "truncate", "sync", "rename", "remove"]
     path: str
     to: str = ""
     at: int = 0
-    """Where a write begins, or how long a file is made, in bytes."""
+    """The start of a write, or the new length of a file, in bytes."""
     data: bytes = b""
 
 
@@ -36,7 +35,7 @@ class _File:
     synced: bytes = b""
     now: bytes = b""
     pending: list[tuple[int, bytes | None]] = field(default_factory=list)
-    """Writes since the last sync, by where they begin; None: cut off, or made longer, there."""
+    """Writes since the last sync, by their start; None: truncated or extended there."""
 
     def change(self, at: int, data: bytes | None) -> None:
         self.now = _changed(self.now, at, data)
@@ -64,7 +63,7 @@ class _Folder:
     synced: dict[str, _File | _Folder] = field(default_factory=dict)
     now: dict[str, _File | _Folder] = field(default_factory=dict)
     pending: list[dict[str, _File | _Folder | None]] = field(default_factory=list)
-    """Changes of names since the last sync, each of them all or none."""
+    """Changes of names since the last sync, each atomic."""
 
     def change(self, names: dict[str, _File | _Folder | None]) -> None:
         _rename(self.now, names)
@@ -84,16 +83,16 @@ class _Folder:
 
 
 class Disk:
-    """A folder as programs see it, and behind that what of it a power cut has to leave."""
+    """A folder as programs see it, and the part of it that survives a power cut."""
 
     def __init__(self) -> None:
         self._root = _Folder()
 
     def take(self, op: Op) -> None:
-        """Let one thing happen.
+        """Apply one change.
 
         Raises:
-            KeyError: there is no such file or folder: something that changed it was not recorded.
+            KeyError: there is no such file or folder, so a change was not recorded.
         """
         if op.kind in ("file", "folder"):
             folder, name = self._place(op.path)
@@ -124,7 +123,7 @@ class Disk:
         return len(found.now) if isinstance(found, _File) else 0
 
     def leave(self, to: Path, cut: Cut, rng: Random) -> None:
-        """Write what a power cut now leaves into a folder, which is made."""
+        """Write what a power cut would leave now into a new folder."""
         _write(self._root, to, cut, rng)
 
     def _rename(self, op: Op) -> None:

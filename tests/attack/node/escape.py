@@ -1,10 +1,10 @@
-"""What a hole in the marker would be worth: an answer that is run as a program, in a host as the product confines it.
+"""What could an attacker do with a hole in the scorer? Runs answers as programs in a host that the product confines.
 
     python -m tests.attack.node.escape [--card]
 
-The planted marker evaluates every answer, as eval(answer) does, with all of Python and of the C library at hand. Each
-answer tries one way to reach somebody, to learn of the user, to leave something behind, or to have another program do
-it.
+The planted scorer evaluates every answer, as eval(answer) does, with all of Python and the C library available. Each
+answer tries one way to reach somebody, to read the user's data, to leave something behind, or to have another program
+do so.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ WRITING = {
     "a link from the folder that it may write in": "__import__('os').link({outside!r} + '/kept', {inside!r} + '/kept')",
     "a pipe": "__import__('os').mkfifo({outside!r} + '/left')",
 }
-"""What is tried, and how, outside the folder that the host may write in. Where the C library says -1, it fails."""
+"""The attempts outside the folder that the host may write in. -1 from the C library means failure."""
 READING = {
     "a file": "open({outside!r} + '/kept').read()",
     "a file, by the C library": f"{_C}.open({{outside!r}}.encode() + b'/kept', 0) + 1 or 1/0",
@@ -60,7 +60,7 @@ READING = {
     "a file that was open before": "[place for place in __import__('os').listdir('/proc/self/fd') if int(place) > 2 "
     "and __import__('os').path.realpath('/proc/self/fd/' + place).startswith({outside!r})][0]",
 }
-"""What of the user is looked for. `secret` stood in the worker's environment."""
+"""The user's data that attempts look for. `secret` was in the worker's environment."""
 REACHING = {
     "the internet": "__import__('socket').socket()",
     "the internet, by the kernel": f"{_C}.syscall({_SOCKET}, 2, 1, 0) + 1 or 1/0",
@@ -81,13 +81,13 @@ REACHING = {
 
 
 class Answer(msgspec.Struct, frozen=True, tag=True):
-    """An answer to mark."""
+    """An answer to score."""
 
     text: str
 
 
 class Marked(msgspec.Struct, frozen=True, tag=True):
-    """What the marker said: how it failed, or `done`."""
+    """The scorer's result: how it failed, or `done`."""
 
     said: str
 
@@ -96,7 +96,7 @@ REQUEST, REPLY, PROGRESS = Answer, Marked, Marked
 
 
 class Marker:
-    """Marks as nobody should. With LANDLOCK, a version, it is confined as under a system that has no newer one."""
+    """A scorer with a planted hole. LANDLOCK is a version: it is confined as on a system with no newer one."""
 
     def __init__(self) -> None:
         if most := os.environ.get("LANDLOCK"):
@@ -106,20 +106,20 @@ class Marker:
     def handle(self, request: Answer, progress: Callable[[msgspec.Struct], None]) -> Marked:
         try:
             eval(request.text)
-        except Exception as error:  # noqa: BLE001 - whatever stopped it is what is asked
+        except Exception as error:  # noqa: BLE001 - any reason that stopped it is a result
             return Marked(f"{type(error).__name__}: {error}")
         return Marked("done")
 
 
 SERVICES = {"service": socket.SOCK_STREAM, "packets": socket.SOCK_SEQPACKET, "datagrams": socket.SOCK_DGRAM}
-"""What runs on this computer and could be reached, by the name that the attempts have for its address."""
+"""Services on this computer that could be reached, by the name of their address in the attempts."""
 
 
 async def escapes(folder: Path, landlock: int | None = None, *, card: bool = False) -> dict[str, str]:
-    """What became of each attempt; `done` means that it got out. `folder`: an empty one. `landlock`: as Marker; `card`:
-    whether the marker may compute on a graphics card.
+    """The result of each attempt; `done` means that it got out. `folder`: an empty one. `landlock`: as Marker; `card`:
+    whether the scorer may compute on a graphics card.
 
-    What was outside must be as it was: AssertionError if not, whatever the marker said.
+    Raises AssertionError if anything outside changed, whatever the scorer's result.
     """
     inside, outside = folder / "inside", folder / "outside"
     for place in (inside, outside):
@@ -156,7 +156,7 @@ async def escapes(folder: Path, landlock: int | None = None, *, card: bool = Fal
 
 @contextlib.contextmanager
 def services() -> Iterator[dict[str, str]]:
-    """Sockets that anybody on this computer may reach, and their addresses: by paths, since names without one are kept
+    """Sockets that anybody on this computer may reach, and their addresses: by paths, since abstract names are kept
     apart by newer systems anyway."""
     with tempfile.TemporaryDirectory(prefix="sapo-") as folder, contextlib.ExitStack() as held:  # a short path
         for name, kind in SERVICES.items():

@@ -1,17 +1,16 @@
-"""What a computer does to a node's files: does it go on after its newest checkpoint, and say what happened?
+"""Damages a node's files: does it continue from its newest checkpoint, and report what happened?
 
     python -m tests.attack.node.faults                   all of them; disks only as root on Linux
     python -m tests.attack.node.faults --quick           one of each kind, no disks
     python -m tests.attack.node.faults --only "memory runs out"
 
 A node plays two rounds with the starter, in silo. Then one of its files is damaged, and it is started again for one
-round more. Others happen to it while it plays: its clock jumps by a day, a process is suspended for a while, or one
-after the other from its start on, as a busy computer starves them, the keyring is away as it enters the swarm, and
-memory runs out: its engine is killed (-9) and the kernel's count of such kills one higher, as the kernel does it, by a
-file that stands for /proc/vmstat in that node's own view (as root; else the count stays, and the node says "maybe").
-The full disk is a small one in memory, filled up while a round is played and emptied again; the read-only one a file
-with a file system that the kernel treats as broken, repaired before the next start. What a line does to links
-is in `lines`, what a power cut leaves in `power`.
+more round. Other faults happen while it plays. Its clock jumps by a day. A process is suspended for a while, or one
+after the other from the start, as on a busy computer. The keyring is missing as it enters the swarm. Memory runs out:
+its engine is killed (-9), and the kernel's count of such kills rises by one. A file that replaces /proc/vmstat for that
+node does this (as root; otherwise the count stays, and the node says "maybe"). The full disk is a small one in memory,
+filled up while a round is played and emptied again; the read-only one a file with a file system that the kernel treats
+as broken, repaired before the next start. Bad connections are in `lines`, power cuts in `power`.
 """
 
 import contextlib
@@ -38,7 +37,7 @@ DISK_MEGABYTES = 32
 FULL_SECONDS = 15.0
 SUSPENDED_SECONDS, STARVED_SECONDS = 10.0, 240.0
 PATIENCE = 300.0
-"""Seconds after which a node that should have come to its end hangs."""
+"""Seconds after which a node that should have ended counts as hanging."""
 CLOCK = """
 import os, time
 _real = time.time
@@ -52,25 +51,25 @@ def _jumping():
 
 time.time = _jumping
 """
-"""What every process of the node begins with: its clock is ahead by what a file says."""
+"""Code that every process of the node runs first: it sets the clock ahead as a file says."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a node."""
+    """The result of one fault."""
 
     fault: str
     reached: int
     """The last round of the run after the fault."""
     expected: int
-    """What it is where the newest undamaged checkpoint was gone on from."""
+    """The last round if the node continued from the newest undamaged checkpoint."""
     said: list[str]
     again: int = 0
-    """Rounds of one run that came once more after their checkpoint."""
+    """Rounds of one run that were repeated after their checkpoint."""
     hung: bool = False
     """Whether it had to be ended."""
     unsaid: str = ""
-    """Words that belong to this fault, and were not said."""
+    """Expected words about this fault that were missing."""
 
     @property
     def lost(self) -> int:
@@ -96,7 +95,7 @@ def main() -> None:
 
 
 def chosen(faults: Iterable[str], most: int | None, only: str | None) -> list[str]:
-    """The names of those to be tried."""
+    """The names of the faults to try."""
     return [name for name in faults if name == only] if only else [*faults][:most]
 
 
@@ -112,7 +111,7 @@ def damaged(name: str, good: Path, scratch: Path, seed: int) -> Outcome:
 
 
 def overwrite(path: Path, at: int, count: int = 64) -> None:
-    """Some bytes in the middle of a file are others."""
+    """Replace some bytes in the middle of a file."""
     with path.open("r+b") as file:
         file.seek(at)
         file.write(b"\xa5" * count)
@@ -140,18 +139,18 @@ FAULTS: dict[str, tuple[int, Callable[[Path], object]]] = {
     "a row is another text": (ROUNDS, a_row_is_another_text),
     "the cache is gone": (ROUNDS, lambda node: shutil.rmtree(node / "cache")),
 }
-"""What is done to a node's folder, and the round whose checkpoint is whole after it."""
+"""The damage to a node's folder, and the round of the newest intact checkpoint after it."""
 SILENT = {
     *("the cache is gone", "wishes are noise"),
     *("the worker is suspended", "the engine is suspended", "the examiner is suspended"),
     *("its processes are starved", "the clock jumps"),
 }
-"""A cache is made again, wishes are ignored where a run gets its orders, and the others cost nothing: there is
-nothing to say."""
+"""A cache is made again, wishes are ignored in a run with orders, and the others cost nothing, so no message is
+needed."""
 
 
 def play(folder: Path, rounds: int, seed: int) -> tuple[list[str], int]:
-    """Play so many rounds; returns what was said, and the last round. 0 where it did not start."""
+    """Play so many rounds; returns the output and the last round, 0 if it did not start."""
     terminal = Terminal(folder, seed, rounds)
     terminal.finish()
     return terminal.said, max(map(number_of, terminal.rounds()), default=0)
@@ -161,7 +160,7 @@ def play(folder: Path, rounds: int, seed: int) -> tuple[list[str], int]:
 
 
 def happened(name: str, scratch: Path, seed: int) -> Outcome:
-    """One run of some rounds to which something happens."""
+    """One run of some rounds with a fault."""
     terminal = HAPPENING[name](scratch / name.replace(" ", "-"), seed)
     hung = not ended(terminal)
     reached = len(read_rewards(terminal.data))
@@ -214,7 +213,7 @@ def suspended(process: str) -> Callable[[Path, int], Terminal]:
 
 
 def starved(folder: Path, seed: int) -> Terminal:
-    """Until it has ended one of its processes after the other gets no processor for some seconds."""
+    """Until it has ended, suspend one of its processes after the other for some seconds."""
     terminal, draw = Terminal(folder, seed, 2 * ROUNDS), random.Random(seed)
     deadline = time.monotonic() + STARVED_SECONDS
     while terminal.process.poll() is None and time.monotonic() < deadline:
@@ -237,7 +236,7 @@ def memory_runs_out(folder: Path, seed: int) -> Terminal:
     found = terminal.processes()
     if "engine" not in found:
         raise SystemExit("There is no engine to kill.")
-    found["worker"].suspend()  # the kernel counts and kills in one moment: nobody asks the engine anything in between
+    found["worker"].suspend()  # the kernel counts and kills at once, with no request to the engine in between
     if COUNTERS_CAN_BE_SET:
         kills = memory_kills(counters)
         counters.write_text(counters.read_text().replace(f"oom_kill {kills}\n", f"oom_kill {kills + 1}\n"))
@@ -270,7 +269,7 @@ MUST_SAY = {
 
 
 def read_only_disk(scratch: Path, seed: int) -> Outcome:
-    """The kernel takes the file system for broken after the first checkpoint; it is checked before the next start."""
+    """The kernel treats the file system as broken after the first checkpoint; it is checked before the next start."""
     image, place = scratch / "disk.img", scratch / "read-only"
     place.mkdir()
     with image.open("wb") as file:

@@ -1,16 +1,16 @@
-"""Does anything grow, in hours of a relay and four nodes that share? Memory, queues, logs, and what logs say.
+"""Does anything grow in hours of a relay and four sharing nodes? Watches memory, queues, logs and their contents.
 
     python -m tests.attack.node.hours                                 two hours
     python -m tests.attack.node.hours --minutes 20 --samples FILE     shorter; FILE keeps every sample as it is taken
     python -m tests.attack.node.hours --read FILE                     the figures of such a file once more
     python -m tests.attack.node.hours --quick                         one node, a minute
 
-Real processes with the starter, at default settings but for the processor (a tenth of one thread each, whatever else
-the computer does). Every half a minute all processes of each program are looked at from outside, by what they are
-(worker, engine, examiner, relay), and each program is asked for its status. Drift is the median slope of all pairs of
-samples (Theil and Sen) over the samples that count; its interval comes from resampled blocks of what is left of them.
-Samples count once groups expire as fast as they come: they are kept for 70 minutes. Ended early (SIGTERM, Ctrl-C), it
-says what it has. Logs are searched for this computer's home folders and data folders, its user and its host.
+Real processes with the starter, at default settings except for the processor (a tenth of one thread each). Every half a
+minute this measures all processes of each program from outside, by role (worker, engine, examiner, relay), and asks
+each program for its status. Drift is the median slope of all pairs of samples (Theil and Sen) over the samples that
+count; its interval comes from resampled blocks of what is left of them. Samples count once groups expire as fast as
+they come: they are kept for 70 minutes. Ended early (SIGTERM, Ctrl-C), it says what it has. Logs are searched for this
+computer's home folders and data folders, its user and its host.
 """
 
 import asyncio
@@ -44,32 +44,32 @@ from tests.bench.processes import family, role
 
 MINUTES, NODES, EVERY = 120.0, 4, 30.0
 SHARE = 10
-"""Percent of one thread that a node computes."""
+"""Percent of one thread that a node uses."""
 SETTLED = limits.SLOT_SECONDS * (limits.NEWEST_SLOT - limits.OLDEST_SLOT)
-"""Seconds after which as many groups expire as come."""
+"""Seconds after which as many groups expire as arrive."""
 READY_SECONDS = 3600.0
-"""On a machine that others keep busy a start takes long."""
+"""Seconds; a start takes long on a busy computer."""
 LEAST_PART = 0.4
-"""Of a run that is shorter, so much is looked at."""
+"""Share of a shorter run that counts."""
 MOST_DRIFT = 5.0
 BLOCK, RESAMPLED = 8, 400
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """What one look saw, of all programs together unless said otherwise."""
+    """One sample, of all programs together unless stated otherwise."""
 
     seconds: float
     rounds: int
     memory: dict[str, int]
-    """Own bytes by role, of all its processes; `processes` of them all."""
+    """Bytes by role, over its processes; `processes` counts them all."""
     queues: dict[str, float]
-    """What waits somewhere, by its name."""
+    """Lengths of queues, by name."""
     logs: dict[str, int]
     """Bytes by program and file."""
 
 
 class Trend(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a series went from its first sample to its last, in percent of where the fit begins."""
+    """The growth of a series from its first sample to its last, in percent of the fit's start."""
 
     percent: float
     low: float
@@ -145,7 +145,7 @@ def _start_node(folder: Path, number: int, address: Address, seed: int) -> Progr
 
 
 async def _attached(program: Program) -> Client:
-    """A client of it, once it has begun its work."""
+    """A client of the program, once it works."""
     client = None
     async with asyncio.timeout(READY_SECONDS):
         while True:
@@ -189,8 +189,8 @@ async def look(programs: dict[str, Program], clients: dict[str, Client], seconds
 
 
 def figures(samples: Sequence[Sample], *, leaks: list[str] | None = None, ended: str = "") -> Iterator[Figure]:
-    """`leaks`: lines of logs that hold a path or a name; None where the logs are gone. `ended`: what the program said
-    that ended by itself."""
+    """`leaks`: lines of logs with a path or a name; None if the logs are gone. `ended`: the output of a program that
+    ended by itself."""
     if not samples:
         yield Figure("samples", 0, "samples", "some", False)
         return
@@ -218,7 +218,7 @@ def _drift(name: str, fit: Trend | None) -> Figure:
 
 
 def _queues(counted: Sequence[Sample]) -> Figure:
-    """Which of them grow for certain, by more than memory may."""
+    """The series that certainly grow, by more than memory may."""
     fits = {name: trend([sample.queues.get(name, 0.0) for sample in counted]) for name in counted[-1].queues}
     growing = {name: fit for name, fit in fits.items() if fit is not None and fit.low > MOST_DRIFT}
     notes = [f"{name} {fit.percent:+.0f}% ({fit.interval})" for name, fit in growing.items()]
@@ -227,7 +227,7 @@ def _queues(counted: Sequence[Sample]) -> Figure:
 
 
 def trend(values: Sequence[float]) -> Trend | None:
-    """Theil and Sen's line through samples at equal times, in percent of its begin (of 1, where that is less), with a
+    """Theil and Sen's line through samples at equal times, in percent of its start (at least 1), with a
     95% interval from blocks of its residuals, resampled; None for fewer than two blocks."""
     if len(values) < 2 * BLOCK:
         return None
@@ -261,7 +261,7 @@ def _leaks_of(folder: Path, programs: dict[str, Program]) -> list[str]:
 
 
 def leaks(text: str, folders: Iterable[Path], *, user: str | None = None, host: str | None = None) -> list[str]:
-    """Lines that hold one of the folders, a home folder, the user's name or the computer's. None: this one's."""
+    """Lines with one of the folders, a home folder, the user's name or the computer's. None: this one's."""
     names = [user or getpass.getuser(), host or socket.gethostname()]
     forms = [re.escape(str(folder)) for folder in folders]
     forms += [rf"\b{re.escape(name)}\b" for name in names]

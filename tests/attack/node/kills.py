@@ -4,10 +4,9 @@ still the same?
     python -m tests.attack.node.kills                    200 kills; the starter, in silo
     python -m tests.attack.node.kills --quick            2 kills
 
-A first run is left alone. A second one of the same seed is killed again and again: the worker, the engine,
-the examiner or the terminal, drawn at random, at a random instant. Every `checkpoint` line that the terminal
-printed is a promise: every round after it must be a later one. In the end the rewards of both runs are compared,
-round by round.
+A first run is left alone. In a second one with the same seed, a process is killed again and again at random instants:
+the worker, the engine, the examiner or the terminal. Every `checkpoint` line of the terminal is a promise: all rounds
+after it must have higher numbers. At the end the rewards of both runs are compared, round by round.
 """
 
 import contextlib
@@ -36,13 +35,13 @@ LONGEST_LIFE = 6.0
 
 @dataclass
 class Toll:
-    """What the kills cost."""
+    """The cost of the kills."""
 
     killed: Counter[str] = field(default_factory=Counter)
     lost: int = 0
     """Checkpointed rounds that were played again."""
     promised: int = 0
-    """Newest round whose checkpoint was announced."""
+    """Newest round with an announced checkpoint."""
 
 
 class Terminal(Program):
@@ -68,7 +67,7 @@ class Terminal(Program):
 
     @property
     def checkpointed(self) -> int:
-        """The newest round whose checkpoint was announced."""
+        """The newest round with an announced checkpoint."""
         return max((number_of(event) for event in list(self.events) if event["event"] == "checkpoint"), default=0)
 
     def notices(self, *levels: str) -> list[str]:
@@ -80,7 +79,7 @@ class Terminal(Program):
         return self.notices("warning", "error")
 
     def wait_for(self, kind: str, number: int = 0) -> bool:
-        """Whether an event of this kind, of that round at least, comes in good time, before the process' end."""
+        """Whether an event of this kind, of at least that round, comes in time and before the process ends."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             ended = self.process.poll() is not None
@@ -92,7 +91,7 @@ class Terminal(Program):
         return False
 
     def processes(self) -> dict[str, psutil.Process]:
-        """The terminal, its worker and the worker's hosts, by what they are."""
+        """The terminal, its worker and the worker's hosts, by role."""
         found = by_role(self.process.pid)
         return {"terminal" if kind == "command" else kind: process for kind, process in found.items()}
 
@@ -102,7 +101,7 @@ def number_of(event: Mapping[str, object]) -> int:
 
 
 def played_again(events: Iterable[Mapping[str, object]]) -> int:
-    """How many rounds came once more after their checkpoint, as where a node whose engine died went back too far."""
+    """The number of rounds that were repeated after their checkpoint, because a node went back too far."""
     newest = again = 0
     for event in events:
         if event["event"] == "checkpoint":
@@ -134,10 +133,10 @@ def main() -> None:
 
 
 def kill_once(data: Path, seed: int, draw: random.Random, toll: Toll) -> None:
-    """Start (or go on), wait a random time, kill something, and see what is left."""
+    """Start (or continue), wait a random time, kill something, and check what is left."""
     terminal = Terminal(data, seed, 10_000)
     try:
-        # Some die in their first round, some in a later one or while what it taught is being written.
+        # Some die in their first round, some in a later one, some while writing a checkpoint.
         if not terminal.wait_for(draw.choice(["answer", "round"])):
             raise SystemExit("The node did not come up within two minutes.")
         time.sleep(draw.uniform(0.0, LONGEST_LIFE))
@@ -156,7 +155,7 @@ def kill_once(data: Path, seed: int, draw: random.Random, toll: Toll) -> None:
 
 
 def end(terminal: Terminal) -> None:
-    """Kill what is left of it, the worker first, so that nothing can write any more."""
+    """Kill the remaining processes, the worker first, so that nothing writes any more."""
     with contextlib.suppress(psutil.Error):
         for process in sorted(terminal.processes().items(), key=lambda item: item[0] != "worker"):
             process[1].kill()
@@ -166,7 +165,7 @@ def end(terminal: Terminal) -> None:
 
 
 def wait_for_orphans(data: Path) -> None:
-    """Hosts die with their worker, a worker whose terminal was killed a little later. Other nodes are none of ours."""
+    """Wait for processes to end: hosts with their worker, a worker soon after its terminal. Ignore other nodes."""
     ours = {"sapo_desktop.worker.main", str(data)}
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
@@ -184,7 +183,7 @@ def judge(terminal: Terminal, toll: Toll) -> None:
 
 
 def last_terminal(data: Path, seed: int, toll: Toll) -> None:
-    """One more start that may end by itself: what it begins with shows the last kill's cost."""
+    """One more start that ends by itself: its first round shows the last kill's cost."""
     terminal = Terminal(data, seed, 2)
     terminal.finish()
     judge(terminal, toll)

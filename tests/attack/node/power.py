@@ -1,14 +1,14 @@
-"""The power goes at any instant: does a node find its newest checkpoint again, and can it read all the rest?
+"""Power loss at any instant: does a node find its newest checkpoint, and can it read everything else?
 
     python -m tests.attack.node.power                    every instant; needs Linux and strace
     python -m tests.attack.node.power --quick            a hundred of them, and no node is started again
-    python -m tests.attack.node.power --quick --unsynced     as if nothing were synced: do the cuts do harm then?
+    python -m tests.attack.node.power --quick --unsynced     as if nothing were synced: the cuts must then do harm
 
-Settings are changed, a node plays two rounds with the starter, in silo, and all that its processes write, sync and
-rename in its folder is recorded by strace, in order. The recording is played on a disk that promises only what was
-synced (`disk`): after every change the power is cut, once with all that was not synced kept, once with all of it gone,
-and three times as chance has it. What is left is opened as a node opens it. A few such folders, drawn at random, are
-gone on from by a whole node. That the recording is complete shows at its end, when it equals the folder.
+Settings are changed, and a node plays two rounds with the starter, in silo. strace records every write, sync and rename
+in its folder, in order. The recording is replayed on a disk that promises only what was synced (`disk`). After every
+change the power is cut five times: once with all unsynced data kept, once with all of it gone, and three times at
+random. The result is opened as a node opens it. A whole node continues from a few of these folders, drawn at random. At
+the end the replayed folder must equal the real one, so the recording is complete.
 """
 
 import re
@@ -45,7 +45,7 @@ CALLS = (
     *("unlink", "unlinkat", "rmdir", "write", "pwrite64", "ftruncate", "fsync", "fdatasync"),
     *("writev", "pwritev", "pwritev2", "truncate", "fallocate", "copy_file_range", "sendfile", "link", "linkat"),
 )
-"""Those of the last line change files too; a node that begins to use one of them is not understood any more."""
+"""Calls of the last line change files too; if a node begins to use one, this script must learn it."""
 ANNOUNCED = re.compile(rb'"event":"checkpoint","number":(\d+)')
 _CALL = re.compile(r"(\d+) +(\w+)\((.*)\) += (-?\d+)(?:<(.*)>)?", re.DOTALL)
 _CUT_OFF = re.compile(r"(\d+) +(\w+\(.*) <unfinished \.\.\.>$", re.DOTALL)
@@ -55,22 +55,22 @@ _HEX = re.compile(r"(?:\\x[0-9a-f]{2})+")
 
 @dataclass
 class Recording:
-    """What happened in a folder."""
+    """The recording of a folder."""
 
     ops: list[Op] = field(default_factory=list)
     promised: list[int] = field(default_factory=list)
-    """After each of them the newest checkpoint that was announced."""
+    """The newest announced checkpoint after each change."""
 
 
 @dataclass
 class Toll:
-    """What the cuts cost."""
+    """The cost of the cuts."""
 
     cuts: Counter[str] = field(default_factory=Counter)
     lost: int = 0
     """Checkpointed rounds."""
     unreadable: Counter[str] = field(default_factory=Counter)
-    """What could not be read, or was said to be damaged."""
+    """Unreadable files, and files that were reported as damaged."""
 
 
 def main() -> None:
@@ -96,7 +96,7 @@ def main() -> None:
 
 
 def record(folder: Path, trace: Path, seed: int) -> None:
-    """Have a node play under strace."""
+    """Run a node under strace."""
     program, data = [sys.executable, "-m", "sapo_desktop"], ["--data", str(folder)]
     commands = [
         [*program, "settings", "set", "questions=4", "low_priority=off", "curriculum=off", *data],
@@ -125,7 +125,7 @@ def parse(trace: Path, folder: Path) -> Recording:
     """The changes in this folder, in the order in which they were done.
 
     Raises:
-        SystemExit: something was done that is not understood.
+        SystemExit: a call is not understood.
     """
     recording, seen = Recording(), _Seen(folder)
     promised = 0
@@ -154,16 +154,16 @@ def calls(trace: Path) -> Iterator[tuple[str, list[str], int, str]]:
 
 
 class _Seen:
-    """Makes changes of one folder out of calls."""
+    """Turns calls into changes of one folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._disk = Disk()
-        """To know what is there already, and what was made in a folder that strace did not see the beginning of."""
+        """To know existing files, and those of a folder whose beginning strace did not see."""
         self._place: dict[str, int] = {}
-        """Where the next plain write goes, by file: each is written by one descriptor, from its beginning."""
+        """The position of the next plain write, by file; each is written by one descriptor, from its start."""
         self._appended: set[str] = set()
-        """Files that are only ever written at their end, by several processes."""
+        """Files that several processes only append to."""
 
     def ops(self, name: str, words: list[str], result: int, opened: str) -> Iterator[Op]:
         for op in self._ops(name, words, result, opened):
@@ -216,7 +216,7 @@ class _Seen:
             raise SystemExit(f"{path} was changed by {name}: that is not understood.")
 
     def _named(self, words: list[str]) -> list[str]:
-        """The paths among the words, a folder's descriptor before its name; of what is outside an empty one."""
+        """The paths among the words, with a folder's descriptor before its name; empty if outside."""
         found, folder = [], ""
         for word in words:
             if word.startswith('"'):
@@ -251,7 +251,7 @@ def _text(word: str) -> str:
 
 
 def cut_everywhere(recording: Recording, scratch: Path, toll: Toll, draw: Random, most: int | None) -> Path:
-    """Cut the power after each change, or after so many of them; returns a folder with all of it."""
+    """Cut the power after each change, or after some of them; returns a folder with all changes."""
     instants = range(1, len(recording.ops) + 1)
     chosen = set(instants if most is None else draw.sample(instants, min(most, len(instants))))
     disk, left = Disk(), scratch / "left"
@@ -269,7 +269,7 @@ def cut_everywhere(recording: Recording, scratch: Path, toll: Toll, draw: Random
 
 
 def judge(left: Path, promised: int, when: str, toll: Toll) -> None:
-    """Open what is left as a node does."""
+    """Open the remaining files as a node does."""
     try:
         folder = DataFolder.open(left)
         said = settings_file.read(folder.settings, 0.0).said
@@ -295,7 +295,7 @@ def judge(left: Path, promised: int, when: str, toll: Toll) -> None:
 
 
 def start_from(recording: Recording, scratch: Path, draw: Random, seed: int, toll: Toll) -> list[str]:
-    """Let a whole node go on from what a cut at a random instant left; returns what it said."""
+    """Let a whole node continue after a cut at a random instant; returns its output."""
     instant, left = draw.randrange(len(recording.ops)), scratch / "started"
     disk = Disk()
     for op in recording.ops[: instant + 1]:
@@ -311,7 +311,7 @@ def start_from(recording: Recording, scratch: Path, draw: Random, seed: int, tol
 
 
 def differences(one: Path, other: Path) -> list[str]:
-    """Files that are not in both, or not the same in both."""
+    """Files that are missing in one folder, or differ."""
     found = []
     for path in {p.relative_to(root) for root in (one, other) for p in root.rglob("*")}:
         pair = one / path, other / path

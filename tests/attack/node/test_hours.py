@@ -1,4 +1,4 @@
-"""The fit and the search of `hours`: do they find what is there, and nothing else?"""
+"""The fit and the search of `hours` find what is there, and nothing else."""
 
 import random
 from pathlib import Path

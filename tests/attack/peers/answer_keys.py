@@ -1,4 +1,4 @@
-"""An answer key in the swarm: a peer publishes right answers without reasoning. Do the others still learn?
+"""An answer key in the swarm: a peer publishes right answers without reasoning. Do others still learn?
 
     python -m tests.attack.peers.answer_keys                       3 seeds, 24 rounds, the starter; 7 CPU-minutes
     python -m tests.attack.peers.answer_keys --trained 30          honest nodes that learned alone before
@@ -6,13 +6,13 @@
     python -m tests.attack.peers.answer_keys --trusting            without the factors of learning/trust.py
     python -m tests.attack.peers.answer_keys --quick               5 rounds, one seed
 
-The lab's nodes, with the product's round, engine, draw, checks and scores: the product's choice of questions, a mix of
-4/4, of 8 answers each, the default weighting. The attacker has no model. Each round it publishes groups of four right
-and four wrong answers, of any task, through the honest relay that everybody uses. Under each seed two honest nodes play
-in silo, the same two with one attacker, and one of them with the attacker alone.
+The lab's nodes, with the product's round, engine, draw, checks, scores, choice of questions and default weighting. They
+use a mix of 4/4 and 8 answers per question. The attacker has no model. Each round it publishes groups of four right and
+four wrong answers to any task, through the honest relay that everybody uses. For each seed two honest nodes play in
+silo, the same two with one attacker, and one of them with the attacker alone.
 
-Compared is the share of held-out questions solved greedily, the mean of the last third of the rounds, with that of the
-same nodes in silo. Counted is how many of the honest groups that would teach are left out (learning/trust.py).
+The figures compare the share of held-out questions solved greedily, averaged over the last third of the rounds, with
+that of the same nodes in silo. They also count honest groups that would teach but were left out (learning/trust.py).
 """
 
 import argparse

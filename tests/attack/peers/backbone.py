@@ -1,4 +1,4 @@
-"""A relay that floods the backbone with identities and tags of its own making: what does it get of a node's draws?
+"""A relay floods the backbone with invented identities and tags: how many of a node's draws does it get?
 
     python -m tests.attack.peers.backbone                 4 honest relays and a hostile one, 60 rounds
     python -m tests.attack.peers.backbone --quick         12 rounds

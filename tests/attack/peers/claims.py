@@ -3,10 +3,10 @@
     python -m tests.attack.peers.claims                   64 MiB of pool, 1,500 relays
     python -m tests.attack.peers.claims --quick           the same at a sixteenth of the size
 
-Exchange, pool and invites are the product's own; links are joined in memory (tests/swarm/mesh.py). Asked: how often
-one question counts whose author names sixteen instances, how many honest groups stay in a pool that one link floods
-under relays and authors it makes up, whether a node still asks others then, and which addresses an invite has dialled
-unasked.
+Exchange, pool and invites are the product's own; links are joined in memory (tests/swarm/mesh.py). It measures four
+things. How often does a question count if its author names sixteen instances? How many honest groups stay in a pool
+that one link floods with invented relays and authors, and does the node still ask others? Which addresses are dialled
+because an invite names them?
 """
 
 from random import Random

@@ -1,12 +1,12 @@
-"""Valid groups made to cost a learner its memory or its lesson: what reaches the trainer of them, as sent and as taken.
+"""Valid groups that waste a learner's memory or dilute its step: how much reaches the trainer, as sent and as accepted?
 
     python -m tests.attack.peers.foreign [--quick] [--json] [--step]
 
-The first group has right answers with blanks by the thousand inside the span, which the grammar strips: 20 KB that all
-checks let through. The second kind is wrong throughout and as long: it teaches nothing, and used to thin out what the
-others teach. `as sent` is what was trained on before answers were rewritten, computed here from the same groups.
-`--step` also takes a training step of the starter on the first group in a child process, both ways, for time and peak
-memory; as sent it takes minutes and, where there are not 16 GB, the child's life. Seeds are fixed; nothing is random.
+The first group has right answers with thousands of spaces inside the tags, which the grammar strips: 20 KB that pass
+all checks. The second kind is just as long and all wrong. It teaches nothing, and used to dilute what other groups
+teach. `as sent` is the input without rewritten answers, computed from the same groups. `--step` also takes a training
+step of the starter on the first group in a child process, both ways, for time and peak memory. As sent it takes
+minutes, and kills the child if there are not 16 GB. Seeds are fixed; nothing is random.
 """
 
 import argparse

@@ -4,11 +4,11 @@
     python -m tests.attack.peers.load --sessions 500 --minutes 5
     python -m tests.attack.peers.load --quick             60 sessions, 20 s
 
-A real relay, TLS and all, in a process of its own; the sessions come from one other process, each from a part of the
-internet of its own (127.x.y.0/24). For each a group is due a second; it signs and sends as many as the product's own
-session lets it (one a second, or less where the relay says so), and asks for sixteen as often as it may. Links are
-dealt with message by message, so a PING that follows a PUBLISH is answered once that group can be served: its time is
-the time to servable. The processes share this computer's cores: what the sessions' side takes, the relay does not get.
+A real relay with TLS runs in its own process. One other process runs the sessions, each from its own network
+(127.x.y.0/24). Each session has one group a second to send. It signs and sends as many as the product's session lets it
+(one a second, or fewer if the relay asks), and requests sixteen as often as it may. A relay handles a link message by
+message. So it answers a PING after a PUBLISH once that group can be served, and that is the time to servable. The
+processes share this computer's cores, so the relay gets only what the sessions leave.
 """
 
 import asyncio

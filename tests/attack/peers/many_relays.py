@@ -1,4 +1,4 @@
-"""A hundred relays and a hundred thousand nodes: what one relay and one node see of it, simulated.
+"""Simulates a hundred relays and a hundred thousand nodes: what do one relay and one node see of them?
 
     python -m tests.attack.peers.many_relays              half an hour of the swarm; some minutes of one core
     python -m tests.attack.peers.many_relays --quick      a tenth of the nodes, eleven minutes of the swarm

@@ -1,15 +1,15 @@
-"""A quarter of the nodes plants a word in right answers: do the others take it up, and are honest groups still taken?
+"""A quarter of the nodes plants a word in right answers: do others adopt it, and are honest groups still accepted?
 
     python -m tests.attack.peers.planted                           4 nodes, 100 rounds, the starter
     python -m tests.attack.peers.planted --nodes 2 --rounds 40     the only peer plants: half of each step
     python -m tests.attack.peers.planted --least 0                 learning from whatever peers write
     python -m tests.attack.peers.planted --quick                   4 rounds
 
-The lab's nodes, with the product's round, engine, draw, checks and marks: a mix of 4/4, of 8 answers each, the default
-weighting. One of them learns as the others do, and puts a sentence before the answer in all that it shares; of four,
-every honest node has it as one peer of three. Counted is how many of the honest nodes' own answers have its word in the
-last tenth of the rounds, what these answers earn, how many of the honest groups that were drawn were not fit to be
-trained on, and how many honest answers were left out of the step as too unlikely (learning/external.py).
+The lab's nodes, with the product's round, engine, draw, checks, scores and default weighting. They use a mix of 4/4 and
+8 answers per question. One of them learns as the others do, and puts a sentence before the answer in everything that it
+shares. With four nodes, it is one of each honest node's three peers. The figures are the share of honest nodes' own
+answers with its word in the last tenth of the rounds, and the reward of these answers. They also count drawn honest
+groups that could not be trained on, and honest answers left out as too unlikely (learning/external.py).
 """
 
 import asyncio

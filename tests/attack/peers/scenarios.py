@@ -1,12 +1,12 @@
-"""What numbers, addresses, clocks and relays can do to a node, simulated with the product's own parts.
+"""Attacks with many identities, addresses, clocks and relays, simulated with the product's own parts.
 
     python -m tests.attack.peers.scenarios                all of them
     python -m tests.attack.peers.scenarios --quick        fewer rounds and tries
     python -m tests.attack.peers.scenarios --only eclipse,sybils
 
 Pool, draw, standing, clock, address book and exchange are the product's; links are joined in memory
-(tests/swarm/mesh.py), and the test moves the time. Some goals cannot be held by a node that knows nobody: such a
-figure stands here as missed.
+(tests/swarm/mesh.py), and the test moves the time. A node that knows nobody cannot
+reach some goals: those figures are recorded as missed.
 """
 
 import heapq

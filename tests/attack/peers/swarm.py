@@ -1,11 +1,11 @@
-"""One relay and six nodes with the starter, separate processes and data folders, real websockets; and what goes wrong.
+"""Faults in a real swarm: one relay and six nodes with the starter, in separate processes, over real websockets.
 
     python -m tests.attack.peers.swarm                    6 nodes, 30 rounds each
     python -m tests.attack.peers.swarm --quick            2 nodes, 4 rounds each, nothing killed
 
-On the way the relay is killed (-9) and started again twice, a node is killed (-9) and started again, and somebody
-with a valid key talks rubbish to the relay all the time. Asked: does every node train on others' groups in 25 of its
-rounds, does anything crash, does the killed node come back at its last round, is the talker shut out.
+During the run the relay is killed (-9) and restarted twice, and a node is killed (-9) and restarted. All the time, a
+client with a valid key sends rubbish to the relay. Does every node train on others' groups in 25 of its rounds? Does
+anything crash? Does the killed node continue at its last round? Is the sender of rubbish shut out?
 """
 
 import asyncio

@@ -3,8 +3,8 @@
     python -m tests.attack.sockets.autobahn --wstest "python2 -m autobahntestsuite.wstest"
 
 The suite (autobahntestsuite 25.10.1, Python 2.7) is no dependency: name the command that starts it. Left out: cases 9
-(size and speed beyond our limits), 12 and 13 (compression, which is off). Asked: does any case end worse with our
-options than with the library's.
+(size and speed beyond our limits), 12 and 13 (compression, which is off). The question is
+whether any case ends worse with our options than with the library's.
 """
 
 import asyncio

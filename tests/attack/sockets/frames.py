@@ -3,9 +3,9 @@
     python -m tests.attack.sockets.frames                   10 s a scene
     python -m tests.attack.sockets.frames --quick           3 s a scene
 
-A real node in a process of its own on this computer; the attacker comes back at once whenever it is cut off, from
-another part of the internet (127.9.0.0/24) than the honest peer. Asked: how long an honest opening takes meanwhile,
-what share of a core a proven link costs that pings at 0.3 MB/s, how many bytes of log a peer can make the node write.
+A real node runs in its own process on this computer. The attacker reconnects whenever it is cut off, from another
+network (127.9.0.0/24) than the honest peer. How long does an honest opening take meanwhile? What share of a core does a
+proven link cost that pings at 0.3 MB/s? How many bytes of log can a peer make the node write?
 """
 
 import asyncio

@@ -3,9 +3,9 @@
     python -m tests.attack.sockets.lines                    a minute of loss and delay, a partition of 5 minutes
     python -m tests.attack.sockets.lines --quick            8 s of each
 
-Two real nodes and a relay between them, in one process on this computer. What the one shares goes through a proxy: it
-delays everything by 200 ms, and of what it hands on a tenth is late by the time that TCP takes to send it once more; or
-it forwards nothing for a while, and no side learns of it. What counts is what reached the other node in the end.
+Two real nodes and a relay between them, in one process on this computer. One node shares through a proxy that delays
+everything by 200 ms. A tenth is later still, by the time that TCP takes to send it again. In another scene the proxy
+forwards nothing for a while, and neither side learns of it. What counts is what reached the other node in the end.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Nodes without model and examiner over real sockets: what attacks, and what is attacked."""
+"""Nodes without model and examiner over real sockets, as attackers and victims."""
 
 import secrets
 import time

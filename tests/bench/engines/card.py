@@ -1,13 +1,13 @@
-"""On a graphics card: what a round takes of its memory and how long it lasts, beside what models/fit says of both.
+"""Memory and time of a round on a graphics card, compared with the estimates of models/fit.
 
     python -m tests.bench.engines.card [--quick] [--json] [--seed N] [--only WORD] [--folder DIR]
 
-Needs an NVIDIA card and a torch built for it. Random weights in the catalogue's real shapes, each case in a process of
-its own (card_child.py): a card of so many GiB, 90% of it free, is what the loader plans with, and what tensors may take
-is bounded accordingly, so a large card shows whether a plan for a small one holds. A round of the default settings is
-played with answers of half the longest length, as models/fit/pace.py assumes; then the longest are written and learned
-from, for the peak. A plan is held where nothing was halved on the way. Recorded steps of decoding are held beside
-computed ones, in time and in what they give. `--folder` keeps the weights for another run.
+Needs an NVIDIA card and a torch built for it. Uses random weights in the catalogue's real shapes, each case in its own
+process (card_child.py). The loader plans for a card of so many GiB with 90% free, and tensors are limited to that, so a
+large card shows whether a plan for a small one holds. A round of the default settings is played with answers of half
+the longest length, as models/fit/pace.py assumes. Then the longest answers are written and learned from, for the peak.
+A plan holds if nothing was halved. Recorded decoding steps are compared with computed ones, in time and results.
+`--folder` keeps the weights for another run.
 """
 
 import argparse

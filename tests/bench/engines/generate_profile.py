@@ -6,9 +6,9 @@ The same questions and shapes, fewer tokens. Each engine's rate compared with th
 float32 in torch: how far generate() is from what the processor can multiply says how much faster anything with the same
 arithmetic can be. Our llama.cpp loop is split into llama_decode, drawing and Python, llama_decode into its
 operations (computed one by one for that, as llama.cpp's callback asks). The rates for 1, 8 and 72 answers at once show
-what a batch brings to whom. At last a round as the product plays it: 32 questions of the catalogue's lengths, 8 answers
-each that end by chance, 64 at once; and the same without others taking the places of those that ended. No goals of its
-own: it is to tell why those of generate.py are held or missed.
+who gains from a batch. The last part is a round as the product plays it: 32 questions of the catalogue's lengths, 8
+answers each that end by chance, 64 at once. It is repeated without refilling the places of ended answers. It has no
+goals of its own: it explains why those of generate.py are reached or missed.
 """
 
 import contextlib

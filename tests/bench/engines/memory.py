@@ -1,4 +1,4 @@
-"""Does the estimate of models/fit/memory.py tell what the engines really take?
+"""Compares the estimates of models/fit/memory.py with the memory that engines really take.
 
     python -m tests.bench.engines.memory [--quick] [--json] [--seed N] [--only WORD]
 

@@ -1,12 +1,12 @@
-"""What would it bring to answer the next round while this one is learned from? A bound, on two cores.
+"""How much faster is answering the next round during this one's training step? An upper bound, on two cores.
 
     python -m tests.bench.engines.overlap [--quick] [--json] [--seed N] [--models starter 50M] [--times N]
         [--tokens N]
 
 A round's answers and its step (those of round.py), once one after the other with two threads, as a node does it that is
-given two cores, and once at the same moment in two processes with one thread each. Handing the adapter over, and what
-is lost by learning from answers of the adapter before, would come on top of the second, so nothing that is built can
-win more than the ratio.
+given two cores, and once at the same moment in two processes with one thread each. The
+second omits passing the adapter on, and the loss from learning with answers of the previous adapter. So no
+implementation can gain more than the ratio.
 
 On a machine with other work wall times say little: threads of one process wait for each other, and who is put aside
 holds the other up. So there are two ratios. By the wall: right where nothing else runs. By the processor time of the
