@@ -136,7 +136,7 @@ LOADERS = {"import_module", "__import__", "resolve_name", "run_module", "run_pat
 """Functions that import what a text names."""
 HIDDEN = "a name that only shows when it runs"
 LOADED_BY_NAME = {"worker.hosts.protocol"}
-"""Modules that may import what nobody can read off them: the services of hosts, each in a process of its own."""
+"""Modules that may import what nobody can read off them: the services of hosts, each in its own process."""
 
 MOST_MODULES = 16
 """In one folder, tests and scripts included: more are rooms of their own."""
@@ -179,7 +179,7 @@ def _imports(path: Path, module: str, known: dict[str, Path]) -> Iterator[str]:
 
 def named_by_text(tree: ast.AST) -> Iterator[str]:
     """What is imported through a function: the constant name; of `f"{PACKAGE}.part.{name}"` the constant beginning,
-    which is a package; HIDDEN for all else, a function that is only handed on included."""
+    which is a package; HIDDEN for all else, a function that is only forwarded included."""
     calls = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
         match node:

@@ -1,10 +1,10 @@
-"""SAPO in one file: two small models learn arithmetic, each from its own answers and from those of the other.
+"""SAPO in one file: two small models learn arithmetic, each from its own answers and the other's.
 
     .venv/bin/python docs/examples/sapo.py --rounds 60                 # from a clone; about three minutes on one core
     .venv/bin/python docs/examples/sapo.py --rounds 60 --external 0    # the same without sharing
 
-It follows Algorithm 1 of arXiv 2509.08721 with the product's own parts: tasks and marker, PyTorch engine, mixing,
-advantages and GRPO step. Answers travel as text: the receiver encodes and marks them itself. Left out is what a real
+It follows Algorithm 1 of arXiv 2509.08721 with the product's own parts: tasks and scorer, PyTorch engine, mixing,
+advantages and GRPO step. Answers travel as text: the receiver encodes and scores them itself. It omits what a real
 swarm needs: signatures, time slots, limits, sandboxes and distrust (sapo_desktop/swarm, learning/trust.py).
 """
 
@@ -35,7 +35,7 @@ HELD_OUT = 10**9  # seeds from here on are for the score alone
 
 
 class Shared(NamedTuple):
-    """A group as it travels: which question, and what was answered. Neither the marks nor the right answer."""
+    """A group as it travels: which question, and what was answered. Neither the scores nor the right answer."""
 
     author: int
     task: str
@@ -63,14 +63,14 @@ async def make_node(number: int, seed: int) -> Node:
     return Node(number, engine, random.Random(counters.seed))
 
 
-def marked(examiner: Examiner, question: Question, answers: list[Completion], **origin: str) -> Group:
-    """Reward the answers: 1 where the marker finds them right, else 0."""
+def scored(examiner: Examiner, question: Question, answers: list[Completion], **origin: str) -> Group:
+    """Reward the answers: 1 if the scorer finds them right, otherwise 0."""
     marks = [examiner.mark(question.task, question.seed, answer.text) for answer in answers]
     return Group(question=question, completions=answers, marks=marks, **origin)
 
 
 def weigh(mixed: MixedBatch, rates: dict[str, float]) -> list[list[float]]:
-    """An advantage for each answer. Write a weighting of your own here: groups from `mixed.local` on are of others."""
+    """An advantage for each answer. Write your own weighting here; groups from `mixed.local` on come from others."""
     return advantages(mixed, "paper", rates)
 
 
@@ -81,7 +81,7 @@ async def play(node: Node, examiner: Examiner, pool: list[Shared], share: MixSha
     questions = [examiner.question(task, seed) for task, seed in drawn]
     sampling = Sampling(max_tokens=TOKENS, seed=node.random.randrange(2**31))
     made = await node.engine.generate([Prompt(question.text) for question in questions], ANSWERS, sampling)
-    own = [marked(examiner, *pair) for pair in zip(questions, made.completions, strict=True)]
+    own = [scored(examiner, *pair) for pair in zip(questions, made.completions, strict=True)]
     shared = [
         Shared(node.number, one.question.task, one.question.seed, [c.text for c in one.completions]) for one in own
     ]
@@ -89,7 +89,7 @@ async def play(node: Node, examiner: Examiner, pool: list[Shared], share: MixSha
         solved = sum(mark.solved for mark in group.marks) / ANSWERS
         node.rates[group.question.task] = 0.9 * node.rates.get(group.question.task, solved) + 0.1 * solved
 
-    # 4. Draw J groups of others, ask and mark them here. 5. Rewards, advantages, one step.
+    # 4. Draw J groups of others, recreate and score them here. 5. Rewards, advantages, one step.
     others = [one for one in pool if one.author != node.number]
     drawn_groups = node.random.sample(others, min(share.external, len(others)))
     external, external_ids = await received(node, examiner, drawn_groups)
@@ -101,14 +101,14 @@ async def play(node: Node, examiner: Examiner, pool: list[Shared], share: MixSha
 
 
 async def received(node: Node, examiner: Examiner, drawn: list[Shared]) -> tuple[list[Group], list[list[int]]]:
-    """Make shared groups again: the question from task and seed, tokens by our tokeniser, marks by our marker."""
+    """Make shared groups again: the question from task and seed, tokens and scores by our own tokeniser and scorer."""
     if not drawn:
         return [], []
     questions = [examiner.question(one.task, one.seed) for one in drawn]
     encoded = await node.engine.encode([Prompt(one.text) for one in questions], [t for one in drawn for t in one.texts])
     ids = iter(encoded.tokens)
     groups = [
-        marked(examiner, question, [Completion(next(ids), [], text, "stop") for text in one.texts], origin="peer")
+        scored(examiner, question, [Completion(next(ids), [], text, "stop") for text in one.texts], origin="peer")
         for question, one in zip(questions, drawn, strict=True)
     ]
     return groups, [list(prompt) for prompt in encoded.prompts]
@@ -119,7 +119,7 @@ async def score(node: Node, examiner: Examiner, questions: int) -> float:
     asked = [examiner.question(TASKS[n % len(TASKS)], HELD_OUT + n) for n in range(questions)]
     greedy = Sampling(max_tokens=TOKENS, greedy=True)
     made = await node.engine.generate([Prompt(one.text) for one in asked], 1, greedy)
-    groups = [marked(examiner, *pair) for pair in zip(asked, made.completions, strict=True)]
+    groups = [scored(examiner, *pair) for pair in zip(asked, made.completions, strict=True)]
     return sum(group.marks[0].solved for group in groups) / questions
 
 

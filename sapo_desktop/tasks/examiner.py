@@ -112,7 +112,7 @@ class Examiner:
                 points = float(score(family.dataset, family.grammar, level.config, answer, entry, dataset.score_answer))
         except TimeLimitReached:
             return _mark("timeout", 0.0, answer, rule)
-        except Exception:  # noqa: BLE001 - a library's marker may raise anything; the verdict keeps it visible
+        except Exception:  # noqa: BLE001 - a library's scorer may raise anything; the verdict keeps it visible
             return _mark("scorer_failed", 0.0, answer, rule)
         if math.isnan(points) or not 0.0 <= points <= 1.0:
             return _mark("scorer_failed", 0.0, answer, rule)

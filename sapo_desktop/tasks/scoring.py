@@ -22,7 +22,7 @@ from sapo_desktop.tasks.expressions import exact, last_place
 from sapo_desktop.tasks.grammars import parse_answer
 from sapo_desktop.tasks.own.family import OWN_ROWS
 
-OWN_MARKERS = frozenset({"fraction_simplification", "calendar_arithmetic", "prime_factorization", OWN_ROWS})
+OWN_SCORERS = frozenset({"fraction_simplification", "calendar_arithmetic", "prime_factorization", OWN_ROWS})
 SOLVED = 0.99
 
 
@@ -32,14 +32,14 @@ def score(
     config: Mapping[str, Any],
     answer: str,
     entry: Entry,
-    marker: Callable[[str, dict[str, Any]], float],
+    scorer: Callable[[str, dict[str, Any]], float],
 ) -> float:
     """The score of `answer` (canonical under `grammar`), 0 to 1 if the scorer is sound.
 
-    `marker` is the dataset's own `score_answer`, called for the datasets in `OWN_MARKERS` only.
+    `scorer` is the dataset's own `score_answer`, called for the datasets in `OWN_MARKERS` only.
     """
-    if dataset in OWN_MARKERS:
-        return marker(answer, dict(entry))
+    if dataset in OWN_SCORERS:
+        return scorer(answer, dict(entry))
     if dataset == "propositional_logic":
         return float(premises_of(entry["metadata"]).concludes(answer))
     truth = str(entry["answer"])

@@ -1,4 +1,4 @@
-"""As tests/bench/test_quick.py, of the attacks: a file of its own, since test runs share their work file by file."""
+"""Like tests/bench/test_quick.py, for attacks: a separate file, since test runs share their work by file."""
 
 import shutil
 

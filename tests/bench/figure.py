@@ -1,7 +1,7 @@
-"""What every script with figures prints: a line per figure, for people or (`--json`) for packaging/figures.py.
+"""The output of every script with figures: a line per figure, for people or (`--json`) for packaging/figures.py.
 
-A script exits 0 whether or not its goals are held: a machine that is busy is no reason
-for a red build, and the docs show what was measured either way.
+A script exits with 0 even if it misses goals: a busy computer is no reason for a red build, and the docs show the
+measurements either way.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""Every script with figures still runs (`--quick --json`), so that none of them rots; what it says is not judged. Left
-out: engines.card, which needs a card."""
+"""Every script with figures still runs (`--quick --json`); its figures are not judged. engines.card is left out, since
+it needs a card."""
 
 import subprocess
 import sys

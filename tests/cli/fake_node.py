@@ -107,7 +107,7 @@ class FakeNode:
     fail: SapoError | None = None
     """Raised by every call."""
     die_after: int | None = None
-    """The channel breaks after that many rounds."""
+    """The channel breaks after so many rounds."""
     settings: Settings = field(default_factory=Settings)
     overridden: list[str] = field(default_factory=list)
     unsupported: dict[str, Text] = field(default_factory=dict)

@@ -16,7 +16,7 @@ def door() -> FakeDoor:
 
 @pytest.fixture(autouse=True)
 def appraisal(monkeypatch: pytest.MonkeyPatch, door: FakeDoor) -> None:
-    """In the place of a process of its own."""
+    """In the place of its own process."""
     monkeypatch.setattr(unstarted, "appraise", door.appraise)
 
 

@@ -1,4 +1,5 @@
-"""A start without a command: the window where there can be one, else rounds in the terminal, and the reason said."""
+"""A start without a command: the window where there can be one, otherwise rounds in the terminal, and the reason
+said."""
 
 import io
 from pathlib import Path

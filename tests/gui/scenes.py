@@ -87,7 +87,7 @@ def validation_point(number: int, score: float, base: float) -> EvalPoint:
 
 
 def swarm_curve(rounds: int = 900, seed: int = 5) -> Curve:
-    """Made up: a node that began alone and went on with peers."""
+    """Made up: a node that began alone and continued with peers."""
     draw = random.Random(seed)
     made = curve([])
     for number in range(1, rounds + 1):

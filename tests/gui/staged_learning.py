@@ -155,6 +155,6 @@ def exported(request: ExportRollouts) -> Exported:
 
 
 def answered(number: int) -> Answered:
-    """Own answers as they are marked."""
+    """Own answers as they are scored."""
     one: Any = rollout(number)
     return Answered(round=901, task=one.task, question=one.question, completion=one.completion, solved=one.solved)

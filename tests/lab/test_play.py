@@ -1,4 +1,4 @@
-"""Arms with scripted nodes: repeated, broken off and gone on with, among liars."""
+"""Arms with scripted nodes: repeated, broken off and continued, among liars."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from tests.builders import group
 
 
 def marks(*rewards: float) -> list[Mark]:
-    """By a marker's own score; solved is 1."""
+    """By a scorer's own score; solved is 1."""
     return group(*rewards).marks
 
 

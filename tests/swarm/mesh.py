@@ -72,7 +72,7 @@ class Mesh:
     _nonces: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def join(self, client: Peer, server: Peer, tag: bytes = b"", *, visit: bool = False, off: float = 0.0) -> Wire:
-        """Connect, and let them shake hands. `tag`: the server's for the client's part of the internet, for itself and
+        """Connect, and let them shake hands. `tag`: the server's for the client's network, for itself and
         and for others. `visit`: the client pays one. `off`: seconds by which the client's clock is wrong."""
         ends = []
         for role, peer, name in (("client", client, b""), ("server", server, tag)):

@@ -133,8 +133,8 @@ async def playing(
 def held(
     patch: pytest.MonkeyPatch, owner: object, name: str, given_up: Callable[[], None] = lambda: None
 ) -> tuple[asyncio.Event, asyncio.Event]:
-    """Have a method wait: the first event is set once it is called, the second lets it go on. `given_up`: called where
-    its caller does not wait for that."""
+    """Have a method wait: the first event is set once it is called, the second lets it continue. `given_up`: called
+    where its caller does not wait for that."""
     begun, goes_on, real = asyncio.Event(), asyncio.Event(), getattr(owner, name)
 
     async def waits(*asked: Any, **more: Any) -> Any:

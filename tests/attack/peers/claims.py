@@ -54,7 +54,7 @@ def kept(scale: int, seed: int) -> Figure:
     pool, rng = Pool(ALICE.key, POOL_BYTES // scale), Random(seed)
     honest = [rng.randbytes(32) for _ in range(HONEST // scale)]
     for author in honest:
-        # Through one relay, out of four parts of the internet.
+        # Through one relay, out of four networks.
         add(pool, author, 0, Path(b"h" * 32, b"h" * 32, bytes([author[0] % 4])))
     flood = 0
     for _ in range(RELAYS // scale):

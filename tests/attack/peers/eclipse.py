@@ -44,7 +44,7 @@ _NAMED = Address("relay.example", 8765)
 def eclipse(quick: bool, rng: Random) -> Iterator[Figure]:
     """Of the addresses that a newcomer hears of four fifths are hostile: has it an honest link, when, how often?"""
     tries = 10 if quick else 300
-    cases = {  # in how many of the parts of the internet the attacker is
+    cases = {  # in how many of the networks the attacker is
         "in a quarter of networks": Internet(PARTS // 3),
         "in half": Internet(PARTS),
         "in 4/5": Internet(HOSTILE),
@@ -79,7 +79,7 @@ class Internet:
     """Addresses, those that are honest, and where each leads.
 
     Args:
-        hostile_parts: parts of the internet that the attacker's addresses are in.
+        hostile_parts: networks that the attacker's addresses are in.
         names: whether the attacker's addresses are names, each of a domain of its own.
         hang_up: whether the attacker's nodes end a link within two minutes, so that places are free when none is due.
         named: whether the newcomer was given an honest peer by a person.
@@ -199,6 +199,6 @@ class MadeUpNetwork:
         return link
 
     async def settle(self) -> None:
-        """Let what was begun go on until all wait."""
+        """Let what was begun continue until all wait."""
         for _ in range(8):
             await asyncio.sleep(0)

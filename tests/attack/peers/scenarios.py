@@ -226,7 +226,7 @@ def clients_clocks() -> Iterator[Figure]:
 
 
 def relays(quick: bool, rng: Random) -> Iterator[Figure]:
-    """One of three relays hands on only what pleases it, or makes up where its groups come from."""
+    """One of three relays forwards only what pleases it, or makes up where its groups come from."""
     rounds = 50 if quick else 300
     favoured = HONEST // 4
     liked = drawn = minted = of_minted = 0

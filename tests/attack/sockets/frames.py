@@ -49,7 +49,7 @@ REQUEST = (
 
 @dataclass
 class Victim:
-    """A node in a process of its own."""
+    """A node in its own process."""
 
     port: int
     process: psutil.Process

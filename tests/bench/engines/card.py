@@ -130,7 +130,7 @@ def estimated(entry: Entry, way: Way) -> tuple[Parts, Parts]:
 
 
 def played(entry: Entry, way: Way, free: int, folder: Path, seed: int) -> Spent:
-    """One case in a process of its own."""
+    """One case in its own process."""
     job = Job(
         model=str(folder),
         way=way,

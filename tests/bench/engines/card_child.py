@@ -1,4 +1,4 @@
-"""One case of card.py, in a process of its own: CUDA's share of a card and the peaks are a process's."""
+"""One case of card.py, in its own process: CUDA's share of a card and the peaks are a process's."""
 
 import dataclasses
 import functools

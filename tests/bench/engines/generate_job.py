@@ -2,7 +2,7 @@
 
     python -m tests.bench.engines.generate_job MODEL JOB
 
-is our torch engine in a process of its own, held to AVX2: torch looks at the environment when it is imported. JOB is
+is our torch engine in its own process, held to AVX2: torch looks at the environment when it is imported. JOB is
 JSON. For each line it reads it answers the questions once and prints the CPU seconds, and nothing else.
 """
 

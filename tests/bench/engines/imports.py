@@ -2,7 +2,7 @@
 
     python -m tests.bench.engines.imports [--quick] [--json] [--seed N]
 
-Each figure from a process of its own, on Linux: resident memory once torch is imported, the part of it that is pages of
+Each figure from its own process, on Linux: resident memory once torch is imported, the part of it that is pages of
 files (which processes share), what loading torch's library alone adds (its tables of operators), and the same where the
 registrations of torch's compiler are hidden from it, which nothing here needs, with the CPU seconds of both.
 """

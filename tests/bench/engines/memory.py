@@ -2,7 +2,7 @@
 
     python -m tests.bench.engines.memory [--quick] [--json] [--seed N] [--only WORD]
 
-Random weights in the real shapes of the catalogue, and the starter; each case in a process of its own
+Random weights in the real shapes of the catalogue, and the starter; each case in its own process
 (memory_child.py), whose memory is looked at every few milliseconds. What counts is RssAnon + RssShmem (RSS
 less file pages that other processes may share), and, while the engine works, the pages of the model's own files where
 those are used in place (torch, where file and computation have one number format): without them every token would be

@@ -1,4 +1,4 @@
-"""One piece of work of memory.py, in a process of its own so that its memory can be read from outside.
+"""One piece of work of memory.py, in its own process so that its memory can be read from outside.
 
 Prints a line when it is imported, when the model is loaded, and when the work is done. It does nothing but the work.
 """

@@ -3,16 +3,16 @@
     python -m tests.bench.engines.overlap [--quick] [--json] [--seed N] [--models starter 50M] [--times N]
         [--tokens N]
 
-A round's answers and its step (those of round.py), once one after the other with two threads, as a node does it that is
-given two cores, and once at the same moment in two processes with one thread each. The
+It times a round's answers and its step (those of round.py) twice. First one after the other with two threads, as a node
+with two cores does it. Then at the same time, in two processes with one thread each. The
 second omits passing the adapter on, and the loss from learning with answers of the previous adapter. So no
 implementation can gain more than the ratio.
 
-On a machine with other work wall times say little: threads of one process wait for each other, and who is put aside
-holds the other up. So there are two ratios. By the wall: right where nothing else runs. By the processor time of the
-busiest thread, the one that calls: threads wait asleep here, so this is what the phase takes where nobody disturbs it,
-less the moments in which one wakes the other, which makes the ratio a little too small. Both are medians of turns that
-take each other's places, with the 95% interval of the mean of their logarithms.
+On a busy computer wall times say little, because threads of one process wait for each other. So there are two ratios.
+The one by wall time is right if nothing else runs. The other uses the processor time of the busiest thread, which calls
+the others. Threads sleep while they wait, so this is the time on an idle computer, minus the moments of waking up,
+which makes the ratio a little too small. Both are medians of alternating turns, with the 95% interval of the mean of
+their logarithms.
 """
 
 import argparse

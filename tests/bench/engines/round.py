@@ -3,10 +3,10 @@
     python -m tests.bench.engines.round [--quick] [--json] [--seed N] [--models starter 50M 0.5B] [--rounds N]
 
 8 questions, 8 answers of at most 64 tokens, one step on a LoRA adapter of rank 8; one thread, random weights, a process
-of its own for each. Both sample at temperature 1 and reward an answer by what anybody can count, so nearly every group
-teaches. TRL is given what serves it best here: no reference, no gradient checkpointing, answers written all at once and
-learned from all at once or a question at a time (gradients added up), each in float32 and in bfloat16. The best of
-these counts (for the peak, the one of least CPU). Where the memory ends, that is said. Seconds are those of the median
+of its own for each. Both sample at temperature 1 and use a simple countable reward, so nearly every group
+teaches. TRL gets its best options: no reference, no gradient checkpointing, all answers generated at once. It learns
+from all at once or from one question at a time (gradients added up), each in float32 and in bfloat16. The best of these
+counts (for the peak, the one of least CPU). Running out of memory is reported. Seconds are those of the median
 round after the first; the peak is the process's. Needs TRL (`installers/bootstrap.py test --slow` installs it).
 """
 

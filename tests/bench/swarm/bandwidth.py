@@ -1,4 +1,4 @@
-"""What a node's links cost it in bytes, by the size of the swarm: the same with two nodes and with a hundred thousand.
+"""The traffic of a node by the size of the swarm, from two nodes to a hundred thousand.
 
     python -m tests.bench.swarm.bandwidth                 measured at 2, 4, 8, 16 nodes, simulated to 100,000
     python -m tests.bench.swarm.bandwidth --quick         measured at 2 and 4, simulated to 1,000

@@ -1,18 +1,18 @@
-"""How often the guard takes noise for lost skill, and how soon it finds what was lost: simulated, with its own code.
+"""Simulates the guard with its own code: how often does it take noise for lost skill, and how soon does it find a loss?
 
     python -m tests.bench.swarm.guard                 200 runs of 500 evaluations each
     python -m tests.bench.swarm.guard --quick
 
-As many questions as the validation set has. Each is solved with a probability of its own, most of them always or never;
-from one evaluation to the next an answer stays as it is for a while, and now and then a question changes for good, one
-way or the other. Share solved, how many are in between, and how often answers flip are those of the first starter once
-it had learned: 71% solved, 4.3% flips between neighbouring evaluations, 5.6% further apart. The present one in
-a run of 300 rounds (docs/data/learning_hour.json until 2026-11-27), from round 120 on: 46%, 3.6%, 5.7% over four. The
-runs without a loss are then repeated with noise that is several times that.
+It uses as many questions as the validation set has. Each has its own probability of being solved, mostly 0 or 1. An
+answer stays the same for a while, and now and then a question changes for good, for better or worse. The share solved,
+the number in between and the rate of flips are those of the first starter after learning: 71% solved, 4.3% flips
+between neighbouring evaluations, 5.6% further apart. For the present one in a run of 300 rounds
+(docs/data/learning_hour.json until 2026-11-27), from round 120 on, they are 46%, 3.6% and 5.7% over four. Runs without
+a loss are repeated with several times that noise.
 
-A loss takes questions that were solved out of reach for good, so many that the share falls by 5 or 10 points. It falls
-between two of the parts that an evaluation is asked in, so that the first one shows but some of it. A slide loses as
-much in small parts, evaluation by evaluation.
+A loss makes solved questions unsolvable, so many that the share falls by 5 or 10 points. It happens between two parts
+of an evaluation, so that the first evaluation shows only some of it. A slide loses as much in small parts, evaluation
+by evaluation.
 """
 
 from argparse import Namespace

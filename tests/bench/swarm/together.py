@@ -3,9 +3,9 @@
     python -m tests.bench.swarm.together --out .cache/together       seeds 1, 2, 3; continues where it was ended
     python -m tests.bench.swarm.together --quick                     2 nodes, a few rounds each, scored once
 
-Every node is `sapo-desktop run` with the starter and default settings in a data folder and processes of its own, one
-thread each; those that share talk over real websockets. All run at once until each has taken so many CPU-seconds, its
-start not counted. Then the checkpoints that each had after a share of them are scored on the validation set, greedily.
+Every node is `sapo-desktop run` with the starter and default settings in its own data folder, one thread per
+process. Sharing nodes talk over real websockets. All run at once until each has used so many CPU-seconds after its
+start. Then the checkpoints that each had after certain shares of that time are scored greedily on the validation set.
 Differences are paired: same seed, same CPU-seconds, same questions.
 """
 

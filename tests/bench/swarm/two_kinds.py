@@ -4,8 +4,8 @@
     python -m tests.bench.swarm.two_kinds --quick         2 rounds each
 
 One has the starter. The other has a smaller model made from it here: a quarter of each layer's feed-forward units cut
-out (those that weigh least), and a tokenizer that numbers every byte and phrase differently. What passes between them
-is text; each reads it with its own tokenizer.
+out (those that weigh least), and a tokenizer that numbers every byte and phrase differently. They exchange
+text, and each reads it with its own tokenizer.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""What a policy earns that does not think: the best constant answer, also by one feature of the question, and the best
-copy out of it, per task.
+"""The reward of trivial policies, per task: the best constant answer, the best one by a feature of the question, and
+the best copy out of it.
 
     python -m tests.bench.tasks.cheapest                     1,000 questions a task, some minutes
     python -m tests.bench.tasks.cheapest --quick             60 questions a task
@@ -7,7 +7,7 @@ copy out of it, per task.
     python -m tests.bench.tasks.cheapest --balance           also proposes `keep` tables for tasks.toml
 
 Constants are learnt from the right answers to as many other questions; every one of them, and every text that can be
-copied out of a question from a named place, is marked by the examiner on all questions.
+copied out of a question from a named place, is scored by the examiner on all questions.
 A constant may also be chosen by one feature, such as a number's last digit (features.py), learnt from three times as
 many. The best of each kind is the figure, so it is rather too high than too low. Goal: 20% at most, for the levels that
 are shared. A copy's name says where it is taken from, so that one name means one policy over all questions of a task.

@@ -1,7 +1,7 @@
-"""What a policy sees that looks at one feature of a question alone, and says one answer for each of its values.
+"""Features of a question for policies that look at one feature only, and give one answer for each of its values.
 
-`by the last digit of number 1` says 2 where the first number ends in 4 and 5 where it ends in 5. Which answer it says
-for a value is learnt from other questions than those that it is tried on.
+`by the last digit of number 1` answers 2 if the first number ends in 4, and 5 if it ends in 5. The answers are learnt
+from other questions than those they are tried on.
 """
 
 import re

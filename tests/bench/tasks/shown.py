@@ -1,4 +1,4 @@
-"""What worked examples bring a chat model that was not trained here.
+"""How much worked examples help a chat model that was not trained here.
 
     python -m tests.bench.tasks.shown --model FILE                 all families of the level `first`, some minutes
     python -m tests.bench.tasks.shown --model FILE --level easy --families products,gcd

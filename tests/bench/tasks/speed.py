@@ -1,4 +1,4 @@
-"""How long a question takes to make and an answer to mark, per task.
+"""How long a question takes to make and an answer to score, per task.
 
     python -m tests.bench.tasks.speed              2,000 seeds a task, a few minutes
     python -m tests.bench.tasks.speed --quick      60 seeds a task

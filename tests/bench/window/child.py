@@ -1,4 +1,4 @@
-"""One window, in a process of its own, that measures itself: cost.py starts it and reads its lines.
+"""One window, in its own process, that measures itself: cost.py starts it and reads its lines.
 
 bare                 pyqtgraph's smallest window, to its first paint
 start FOLDER         ours, to its first paint
@@ -151,7 +151,7 @@ def fill(desktop: Any) -> None:
 
     curves = desktop.view.curves
     curves.load(swarm_curve(POINTS))
-    # The node's real rounds go on behind the made up ones.
+    # The node's real rounds continue behind the made up ones.
     add = curves.add
     curves.add = lambda report: add(msgspec.structs.replace(report, round=curves.last_round + 1))
     desktop.bridge.changed.emit(frozenset({"curves"}))

@@ -1,11 +1,11 @@
-"""What the window costs: to its first picture, in memory, per frame and click while the node works, and in the tray.
+"""The cost of the window: time to its first picture, memory, frames and clicks while the node works, and in the tray.
 
     python -m tests.bench.window.cost [--quick] [--json]
 
-On a screen of its own (Xvfb, with a tray host). The start is compared with the smallest window of pyqtgraph, a
-library of plots that the window does without, turn by turn, since a machine's speed changes while one measures.
-Frames and clicks are taken while generator and trainer of a real node with the starter compute on all cores; the
-chart holds 100,000 points.
+It runs on its own screen (Xvfb, with a tray host). The start alternates with that of the smallest pyqtgraph window (a
+plotting library that the product does not use), since a computer's speed changes during a measurement. Frames and
+clicks are measured while generator and trainer of a real node with the starter compute on all cores; the chart has
+100,000 points.
 """
 
 import json

@@ -4,9 +4,9 @@
     python -m tests.bench.window.newcomer --pictures FOLDER --minutes 4 --load 8  next to eight endless loops
     python -m tests.bench.window.newcomer --quick                                 a quarter of a minute
 
-A newcomer reads each of the first-run questions for a few seconds, takes what is offered, looks at Home, then at every
-page. Printed: how long until the questions, the first point and a sentence on Home that says whether it learns; every
-moment in which the window stood still for more than half a second; and all that Home said after 1, 3 and 10 minutes.
+A newcomer reads each first-run page for a few seconds, accepts the defaults, looks at Home, then at every page. The
+script prints the time to the first-run pages, to the first point and to a sentence on Home that says whether the model
+learns. It also prints every freeze of more than half a second, and all texts of Home after 1, 3 and 10 minutes.
 Wall time from the start of the process, as a person sees it.
 """
 

@@ -134,7 +134,7 @@ def catalogue_questions(seeds: Iterable[int]) -> list[str]:
 
 
 def in_a_process(script: str, *words: str) -> Any:
-    """What a script prints as JSON; the examiner wants a process of its own with a fixed hash seed."""
+    """What a script prints as JSON; the examiner wants its own process with a fixed hash seed."""
     environment = os.environ | {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run([sys.executable, "-c", script, *words], env=environment, capture_output=True, check=True)
     return json.loads(done.stdout)

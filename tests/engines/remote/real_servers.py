@@ -1,4 +1,4 @@
-"""Real servers in processes of their own, and a remote generator connected to one."""
+"""Real servers in their own processes, and a remote generator connected to one."""
 
 import json
 import os

@@ -75,7 +75,7 @@ def test_a_peers_answer_that_this_model_would_hardly_write_is_not_learned(engine
 
 
 def test_a_step_whose_answers_are_all_left_out_moves_nothing(engine: TorchEngine) -> None:
-    """Adam's memory of earlier steps would, and steps and average would go on."""
+    """Adam's memory of earlier steps would, and steps and average would continue."""
     batch = made_batch(engine)
     engine.trainer.step(batch)
     start, average = weights(engine), {name: value.clone() for name, value in engine.trainer.average.items()}

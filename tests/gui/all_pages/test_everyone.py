@@ -94,7 +94,7 @@ def can_be_reached(widget: QWidget) -> bool:
 
 
 def is_a_stop(widget: QWidget) -> bool:
-    """A group of radio buttons, of segments or of pages is one stop: arrow keys go on within it."""
+    """A group of radio buttons, of segments or of pages is one stop: arrow keys continue within it."""
     group = getattr(widget, "group", lambda: None)()
     alone = getattr(widget, "autoExclusive", lambda: False)()
     exclusive = group.exclusive() if group is not None else alone

@@ -1,4 +1,4 @@
-"""Home's sentence, and the line below it that says why nothing seems to go on."""
+"""Home's sentence, and the line below it that says why nothing seems to continue."""
 
 from functools import partial
 from pathlib import Path

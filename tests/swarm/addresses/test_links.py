@@ -315,7 +315,7 @@ HAS_PARTS = pytest.mark.skipif(sys.platform == "darwin", reason="there all but 1
 
 @contextlib.asynccontextmanager
 async def among_scattered(folder: Path, others: int, *, found: int) -> AsyncIterator[tuple[Node, list[Node]]]:
-    """A node, not open yet, that knows of others in so many parts of the internet."""
+    """A node, not open yet, that knows of others in so many networks."""
     async with open_nodes(folder, *[False] * others, found=0) as there:
         node = Node(9, folder, found=found)
         node.book = node.links._book = Scattered(node.signer.key, bytes(32), private_allowed=True)

@@ -70,7 +70,7 @@ async def test_a_link_goes_through_and_the_proxy_looks_up_the_name(
         assert link is not None and link.key == bob.signer.key
         assert through.asked == [("peer.example", bob.port)]
         assert "peer.example" not in looked_up
-        assert link.part == alice.network._part("peer.example")  # not the proxy's part of the internet
+        assert link.part == alice.network._part("peer.example")  # not the proxy's network
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "127.1", "2130706433", "0x7f.1", "localhost", "nas.local"])

@@ -369,7 +369,7 @@ async def test_frames_without_a_message_have_a_rate_also_right_behind_the_reques
 async def test_a_proven_peer_that_sends_rubbish_is_shut_out_for_a_while(
     rubbish: bytes, reason: Reason, times: int, places: int
 ) -> None:
-    """`times`: how often it is counted; `places`: how many its part of the internet has less."""
+    """`times`: how often it is counted; `places`: how many its network has less."""
     async with nodes(2) as (alice, bob):
         link = asyncio.ensure_future(alice.network.link(bob.address()))
         await until(lambda: bob.heard and alice.heard)
@@ -421,7 +421,7 @@ async def test_making_room_never_ends_a_link_that_we_dialled() -> None:
         dialled = alice.network.exchange.links[0]
         carol.network.dial(alice.address())
         await until(lambda: len(alice.network.exchange.links) == 2 and carol.heard)
-        # Ours is the youngest of that part of the internet, and two came from there.
+        # Ours is the youngest of that network, and two came from there.
         dialled.opened = now().monotonic + 1
         for link in alice.network.exchange.links:
             link.part = b"crowd"

@@ -1,4 +1,4 @@
-"""The examiner with the real reasoning_gym, in a process of its own."""
+"""The examiner with the real reasoning_gym, in its own process."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The limits of the examiner's process, each tried in a process of its own."""
+"""The limits of the examiner's process, each tried in its own process."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Worked steps lead to answers that are marked as solved, and stay short where the starter is primed."""
+"""Worked steps lead to answers that are scored as solved, and stay short where the starter is primed."""
 
 import contextlib
 import io

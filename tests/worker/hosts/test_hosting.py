@@ -314,7 +314,7 @@ async def test_a_time_out_kills(host: Host) -> None:
 
 
 async def all_ready() -> None:
-    """Let every task go on as far as it can."""
+    """Let every task continue as far as it can."""
     for _ in range(20):
         await asyncio.sleep(0)
 

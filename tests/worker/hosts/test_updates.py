@@ -193,7 +193,7 @@ async def test_going_into_silo_ends_a_look_at_once(site: Site) -> None:
             await task
 
 
-# -- the real way: a process of its own, over HTTP -------------------------------------------------------------
+# -- the real way: its own process, over HTTP -------------------------------------------------------------
 
 
 async def test_a_process_of_its_own_asks_over_http(site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -262,7 +262,7 @@ async def test_nothing_is_claimed_of_a_round_before_one_has_ended_here(tmp_path:
     side._settings = SETTINGS
     claimed: list[claims.About] = []
     joined = SimpleNamespace(member=SimpleNamespace(sharing=True), tell_claims=lambda about, at: claimed.append(about))
-    progress: list[tuple[int, float | None]] = [(14, None), (15, 0.25)]  # a node that went on, then its first round
+    progress: list[tuple[int, float | None]] = [(14, None), (15, 0.25)]  # a node that continued, then its first round
     side._progress = lambda: progress.pop(0)
     side._tell_claims(joined, Now(0.0, 0.0))  # type: ignore[arg-type]
     assert claimed == []
