@@ -338,7 +338,8 @@ class Relay:
 
         relays = self._linked is not None and not self._quit.is_set()
         info = self._status().swarm
-        words = str(info.reason) if relays else "It starts." if self._linked is None else "It ends."
+        away = "The relay is starting." if self._linked is None else "The relay is stopping."
+        words = str(info.reason) if relays else away
         checks = [Check("relay", "good" if relays else "limited", words), clock(info)]
         if self._backbone is not None:
             checks.append(backbone_check(self._backbone.state))

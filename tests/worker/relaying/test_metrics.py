@@ -26,7 +26,7 @@ from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import NETWORK
 
 READY = Health(True, [Check("relay", "good", "Relaying.")])
-STARTING = Health(False, [Check("relay", "limited", "It starts.")])
+STARTING = Health(False, [Check("relay", "limited", "The relay is starting.")])
 
 
 def asked(port: int, path: str) -> tuple[int, bytes]:
@@ -42,7 +42,7 @@ async def test_health_is_whether_it_answers_and_readiness_whether_it_relays() ->
     async with serving(health=lambda: health) as metrics:
         found = {path: await asyncio.to_thread(asked, metrics.port, path) for path in ("/healthz", "/readyz", "/x")}
         assert [status for status, _ in found.values()] == [200, 503, 404]
-        assert json.loads(found["/readyz"][1])["checks"][0]["found"] == "It starts."
+        assert json.loads(found["/readyz"][1])["checks"][0]["found"] == "The relay is starting."
         health = READY
         status, body = await asyncio.to_thread(asked, metrics.port, "/readyz?verbose")
         assert status == 200 and json.loads(body)["ready"] is True
