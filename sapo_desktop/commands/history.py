@@ -68,7 +68,7 @@ def _say_none(context: Context, status: Status) -> None:
 
 
 async def _show_sources(context: Context, node: Node) -> None:
-    """By author, over all tasks; with `--json` a line per author and task."""
+    """Show sources by author, over all tasks; with `--json` a line per author and task."""
     items = (await call(node, GetSources())).items
     for item in items:
         context.out.emit("source", **fields(item))

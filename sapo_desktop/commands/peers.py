@@ -21,7 +21,7 @@ from sapo_desktop.worker.control.messages.replies import RelayStatus, StartingSt
 from sapo_desktop.worker.control.messages.swarm import LinkInfo
 
 _SHOWN_DIGITS = 16
-"""Of a key that people compare: fewer could be met by trying keys."""
+"""Digits of a key that people compare; with fewer, an attacker could find a matching key."""
 
 
 async def show(context: Context, args: Namespace) -> None:

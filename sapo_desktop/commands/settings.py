@@ -54,7 +54,7 @@ async def change(context: Context, args: Namespace) -> None:
 
 
 async def in_force(context: Context) -> Settings:
-    """Those of the running node, else the stored ones."""
+    """The settings of the running node, otherwise the stored ones."""
     return (await context.ask_if_running(GetSettings())).settings
 
 

@@ -59,7 +59,7 @@ class Pace(Record, frozen=True):
     """What the last rounds on this computer took, compared with their estimate."""
 
     parameters: int
-    """Of the model that played them."""
+    """Parameters of the model that played them."""
     written: float
     """Mean number of tokens in an answer."""
     slower: float

@@ -169,7 +169,7 @@ class AskRelease(StoreMessage, frozen=True):
 
     address: str
     proxy: str = ""
-    """As in Access."""
+    """See Access."""
 
 
 class ReleaseSays(StoreMessage, frozen=True):

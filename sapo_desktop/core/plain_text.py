@@ -47,7 +47,7 @@ def one_line(text: str, longest: int = 400) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """As `one_line`, but cut text ends with a whole word and an ellipsis."""
+    """Like `one_line`, but cut text ends with a whole word and an ellipsis."""
     line = one_line(text, longest + 1)
     if len(line) <= longest:
         return line

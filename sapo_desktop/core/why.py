@@ -23,7 +23,7 @@ class Starting(Reason, frozen=True, kw_only=True):
     step: Text = ""
     """The current step, and its number of all steps."""
     busy: Text = ""
-    """That it takes longer because the computer is busy, if so."""
+    """A sentence that it takes longer because the computer is busy, if so."""
     silo: bool | None = None
     """Whether the node will be in silo; None: unknown."""
 
@@ -37,7 +37,7 @@ class Working(Reason, frozen=True, kw_only=True):
 
     round: int
     busy: Text = ""
-    """That other programs use the processor, if so."""
+    """A sentence that other programs use the processor, if so."""
     until: float | None = None
     """Unix time at which the schedule closes or the permission ends."""
     anyway: bool = False
@@ -57,7 +57,7 @@ class Finishing(Reason, frozen=True, kw_only=True):
 
     round: int
     busy: Text = ""
-    """As in `Working`."""
+    """See `Working`."""
     ends: bool = False
 
 

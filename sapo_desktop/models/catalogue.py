@@ -51,7 +51,7 @@ class Entry(CatalogueRecord, frozen=True, kw_only=True):
     """One sentence to help the user choose."""
     architecture: Architecture
     parameters: Count
-    """As published; the shape gives the exact number."""
+    """The published number; the shape gives the exact number."""
     shape: ModelShape
     context: Count
     licence: Annotated[str, Meta(min_length=1)]

@@ -26,7 +26,7 @@ class Traffic:
     groups_out: int = 0
     bytes_in: int = 0
     bytes_out: int = 0
-    """Of frames, without the overhead of TLS and TCP."""
+    """Bytes of frames, without the overhead of TLS and TCP."""
 
     def add(self, other: Traffic) -> None:
         self.groups_in += other.groups_in

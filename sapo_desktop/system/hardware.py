@@ -227,7 +227,7 @@ def card_memory_of(own: Sequence[int]) -> int:
 
 
 def card_degrees() -> list[float]:
-    """Of each card, in Celsius."""
+    """The temperature of each card, in Celsius."""
     return _of_each_card(lambda nvml, handle: float(nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)))
 
 

@@ -167,7 +167,7 @@ class Keeper:
 
 
 def keeper_in(folder: DataFolder, name: Name) -> Keeper:
-    """Of this data folder."""
+    """The keeper of this data folder."""
     return Keeper(folder.node_id(), folder.control / name.replace(" ", "-"), name)
 
 

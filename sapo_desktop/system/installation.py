@@ -47,7 +47,7 @@ class EnginePack(msgspec.Struct, frozen=True):
     """The stamp of a complete engine pack."""
 
     kind: str
-    """As in installers/flavour.py: linux-cpu, linux-cuda, ..."""
+    """A name of installers/flavour.py: linux-cpu, linux-cuda, ..."""
     fingerprint: str
 
 

@@ -75,7 +75,7 @@ class _FamilyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     reasoning: bool
     levels: dict[LevelName, dict[_Setting, ConfigValue]]
     keep: dict[LevelName, dict[str, Annotated[float, msgspec.Meta(gt=0.0, lt=1.0)]]] = {}
-    """By level: see Level."""
+    """Shares by level; see Level."""
     shared: list[LevelName] | None = None
     """Levels whose groups may be shared; omitted: all of them."""
 

@@ -225,7 +225,7 @@ def parse_answer(grammar: str, text: str) -> str | None:
 
 
 def parse_exactly(grammar: str, text: str) -> str | None:
-    """As `parse_answer`, without any wrapping."""
+    """Like `parse_answer`, without any wrapping."""
     if grammar not in GRAMMARS:
         raise TaskError(
             "There is no answer grammar '{name}'. Known ones: {known}.", name=grammar, known=", ".join(GRAMMARS)

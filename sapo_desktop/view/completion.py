@@ -8,14 +8,14 @@ from typing import NamedTuple
 from sapo_desktop.core.extraction import CLOSE, OPEN, answer_span
 
 _FRACTION = re.compile(r"(\$?)\\d?frac\{(-?[0-9]{1,12})\}\{(-?[0-9]{1,12})\}\1")
-"""Of whole numbers, as in the task of fractions."""
+"""A fraction of whole numbers, as in the task of fractions."""
 
 
 class Parted(NamedTuple):
     """The parts of a model's text, still hostile."""
 
     answer: str
-    """As the scorer finds it; empty if there is none."""
+    """The answer that the scorer finds; empty if there is none."""
     steps: str
     """Everything before it."""
 

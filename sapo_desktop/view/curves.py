@@ -47,7 +47,7 @@ class HeldOut:
     trained: bool
     """Whether the newest score is of a trained model."""
     questions: int
-    """Of the newest score; 0: from before they were counted."""
+    """Number of questions of the newest score; 0 in records from before they were counted."""
 
     def level_since(self, span: int) -> int | None:
         """The round since which the score has hardly risen, if something had been learned before; None while it rises,
@@ -155,7 +155,7 @@ class Curves:
 
     @property
     def last_round(self) -> int:
-        """Of the displayed model."""
+        """The last round of the displayed model."""
         return int(self.column("round")[-1]) if len(self) else 0
 
     def show(self, model: str) -> bool:

@@ -340,7 +340,7 @@ class View:
 
     @property
     def busy(self) -> Text:
-        """That other programs use the processor while the node works, if they do."""
+        """A sentence that other programs use the processor while the node works, if they do."""
         return self.why.busy if self.at_work and isinstance(self.why, Working | Finishing) else ""
 
     @property
@@ -375,7 +375,7 @@ class View:
 
     @property
     def held_out_gain(self) -> Gain | None:
-        """That score minus the untrained model's."""
+        """The held-out score minus the untrained model's."""
         found = self.curves.held_out()
         return found.gains[-1] if found.trained else None
 

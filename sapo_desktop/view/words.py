@@ -30,7 +30,7 @@ VERDICT_WORDS: Mapping[str, str] = {
     "timeout": "Took too long",
     "scorer_failed": "Scoring failed",
 }
-"""By verdict."""
+"""Words by verdict."""
 STAGE_WORDS: dict[Stage, str] = {
     "asking": "Asking the hub",
     "checking": "Checking existing files",

@@ -101,7 +101,7 @@ class Situation(Record, frozen=True, kw_only=True):
     failed: Failed | None = None
     """Why the node gave up, until a person resumes it."""
     busy: Text = ""
-    """That other programs use the processor, if so."""
+    """A sentence that other programs use the processor, if so."""
     not_kept: NotKept | None = None
     """Why what was learned cannot be saved now."""
     ends: bool = False

@@ -181,7 +181,7 @@ class Worker:
         self._owner_left: starter.Countdown | None = None
         self._orders: Orders | None = None
         self._guest: Guest | None = None
-        """Of the current node."""
+        """The guest of the current node."""
         self._adopted = False
         """Whether a client with `stay` attached: then the worker does not end with an owner."""
         self._only_served = options.begin == "idle"

@@ -103,7 +103,7 @@ class Node:
         )
         self._round: asyncio.Task[RoundResult] | None = None
         self._round_began = 0.0
-        """By the gate's clock."""
+        """Time of the round's start, by the gate's clock."""
         self._discarding = 0
         """Number of callers of `_without_round` that hold back the next round."""
         self._may_begin = asyncio.Event()
@@ -437,7 +437,7 @@ class Node:
 
 
 def _counters_of(checkpoint: Checkpoint | None, now: Counters) -> Counters:
-    """Those of the checkpoint, or of the start; run and micro-batch stay as they are."""
+    """The counters of the checkpoint, or of the start; run and micro-batch stay as they are."""
     if checkpoint is None:
         return msgspec.structs.replace(
             now,

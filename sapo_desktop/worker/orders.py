@@ -433,7 +433,7 @@ class Orders:
         self._afterwards = None
 
     def _count(self, more: int) -> None:
-        """So many more rounds to play, if they are counted."""
+        """Add rounds to play, if they are counted."""
         self.wishes = _counted(self.wishes, more)
         self._afterwards = self._afterwards and _counted(self._afterwards, more)
 

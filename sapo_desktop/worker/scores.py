@@ -42,7 +42,7 @@ at least as long as its longest answer, so larger parts cost less per question."
 
 
 def _prints(questions: Sequence[Question]) -> list[str]:
-    """As in EvalReport: by task, in the order of their first questions."""
+    """The fingerprints for EvalReport: by task, in the order of their first questions."""
     by_task: dict[str, list[bytes]] = {}
     for question in questions:
         by_task.setdefault(question.task, []).append(question.hash)

@@ -70,7 +70,7 @@ class Status:
     human_groups: HumanGroups = field(default_factory=HumanGroups)
     round_seconds: list[float] = field(default_factory=list)
     last_reward: float | None = None
-    """Of the last round that ended in this process."""
+    """Reward of the last round that ended in this process."""
     holds: Holds = Holds.AS_COUNTED
     """Changed by `engine_holds` only."""
     _longest_answer: int | None = None

@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message[:1].upper()}{message[1:]}. See {self.prog} --help")
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse's, with a suggestion for an unknown option."""
+        """Like argparse's, with a suggestion for an unknown option."""
         found, unknown = self.parse_known_args(args, namespace)
         if not unknown:
             return found

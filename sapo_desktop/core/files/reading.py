@@ -80,7 +80,7 @@ def read_json(path: Path, kind: type[T], most: int = MOST_OF_OUR_OWN) -> T:
 
 
 def read_text(path: Path, most: int = MOST_OF_OUR_OWN) -> str:
-    """As `read_bytes`, decoded as UTF-8, without a byte order mark and with every line end as `\n`. Raises
+    """Like `read_bytes`, decoded as UTF-8, without a byte order mark and with every line end as `\n`. Raises
     UnicodeDecodeError."""
     return read_bytes(path, most).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 

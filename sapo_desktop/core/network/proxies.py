@@ -20,7 +20,8 @@ from sapo_desktop.core.sentences import Sentence, Text, sentence
 
 NO_PROXY = "off"
 _SCHEMES = {"http": "http", "socks5h": "socks5h", "socks5": "socks5h", "socks": "socks5h"}
-"""As typed -> as used: plain socks5 would resolve names here, and desktops write `socks` into the environment."""
+"""Typed scheme -> used scheme: plain socks5 would resolve names here, and desktops write `socks` into the
+environment."""
 _FORM = sentence(
     "Write a proxy as http://HOST:PORT or socks5h://HOST:PORT, or with a password as "
     "http://USER:PASSWORD@HOST:PORT. The setting may also be `off`."
@@ -118,7 +119,7 @@ def proxy_for(setting: str, host: str, port: int, *, tls: bool) -> Proxy | None:
 
 
 def proxy_for_url(setting: str, url: str) -> Proxy | None:
-    """As `proxy_for`, for an `http://` or `https://` address."""
+    """Like `proxy_for`, for an `http://` or `https://` address."""
     parts = urlsplit(url)
     tls = parts.scheme == "https"
     return proxy_for(setting, parts.hostname or "", parts.port or (443 if tls else 80), tls=tls)

@@ -28,7 +28,7 @@ _EMBEDDING, _HEAD = "token_embd.weight", "output.weight"
 _NUMBERS_AT_ONCE = 4_000_000
 """Numbers dequantised at once: the gguf library makes float32 of them, with several intermediate copies."""
 _LLAMA3 = {"original_max_position_embeddings": 8192, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
-"""Of all Llamas since 3.1; a file holds only the factors derived from these."""
+"""The settings of all Llamas since 3.1; a file holds only the factors derived from these."""
 _UNUSED = (ROPE_FACTORS,)
 """Tensors whose content goes into the configuration."""
 

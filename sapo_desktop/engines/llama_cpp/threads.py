@@ -26,7 +26,7 @@ class Used:
 
     wall: float
     cpu: float
-    """Of all threads of this process."""
+    """CPU seconds of all threads of this process."""
 
 
 class ThreadPace:

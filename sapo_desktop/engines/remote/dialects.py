@@ -127,7 +127,7 @@ class Raw:
     logprobs: list[float | None] | None
     """As many as ids; None: it returned none."""
     stopped: bool
-    """By the end of the sequence, not by the limit."""
+    """Whether the sequence ended, instead of reaching the limit."""
 
 
 class _Logprobs(msgspec.Struct, frozen=True):

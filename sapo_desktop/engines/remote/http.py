@@ -22,7 +22,7 @@ from sapo_desktop.core.network.proxies import proxy_for_url
 from sapo_desktop.core.sentences import Text, sentence
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Of one reply: 64 answers of 8,192 tokens with their log-probabilities take about half of it."""
+"""The limit of one reply: 64 answers of 8,192 tokens with their log-probabilities take about half of it."""
 TRIES = 5
 FIRST_PAUSE = 0.5
 """Seconds before the second try; doubled before each further one."""

@@ -49,7 +49,7 @@ class LanguageModel:
     device: torch.device
     dtype: torch.dtype
     parameters: int
-    """Of the base, without adapter."""
+    """Parameters of the base, without adapter."""
     rounded: bool = False
     """Whether the matrices of its blocks are stored in 8 bits."""
 

@@ -23,7 +23,7 @@ Format = Literal["float32", "bfloat16"]
 FORMATS: dict[Format, torch.dtype] = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 GENERATING_ROWS = 72
 LEARNING_ROWS = 512
-"""As in trainer.py: tokens of a micro-batch on a processor."""
+"""Tokens of a micro-batch on a processor."""
 MOST_SECONDS = 0.8
 """For all products. Finding the size takes longer if a format is very slow, by less than as much again."""
 MOST_COLUMNS_TIMES_HIDDEN = 2**24

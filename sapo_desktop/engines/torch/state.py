@@ -36,7 +36,7 @@ class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
     steps: int
     """Optimiser steps behind the weights; the learning rate's decay counts these."""
     adam: int | None = None
-    """Those included in the moments: fewer after a roll-back. None: all of them."""
+    """Steps included in the moments: fewer after a roll-back. None: all of them."""
     dtype: str = ""
     """Number format of a trainer on a processor, in which the worker resumes the run. Empty: it was a card, whose
     format follows from what fits, or an older version."""

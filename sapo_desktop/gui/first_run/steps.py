@@ -32,7 +32,7 @@ class Choices:
     """A new user's choices; the defaults are the gentle ones."""
 
     threads: int = 0
-    """As in the setting: 0 is half of the cores."""
+    """The setting's value; 0 is half of the cores."""
     on_battery: bool = False
     """Whether to continue on battery."""
     give_way: bool = True

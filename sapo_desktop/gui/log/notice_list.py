@@ -19,7 +19,7 @@ def merged(*sources: Iterable[Notice]) -> list[Notice]:
 
 
 def matching(items: Iterable[Notice], least: str, query: str) -> list[Notice]:
-    """Those of at least this level that contain every word of the query."""
+    """Notices of at least this level that contain every word of the query."""
     words = query.casefold().split()
     severe = [item for item in items if SEVERITY.get(item.level, 2) >= SEVERITY.get(least, 0)]
     return [item for item in severe if all(word in str(item.text).casefold() for word in words)]

@@ -16,7 +16,7 @@ _BADGES: tuple[Badge, ...] = ("fits", "tight", "too big")
 SHIPPED = "starter"
 """The value of the setting `model` for the program's own model."""
 BYTES_A_PARAMETER = 2
-"""As models are published: 16 bits per weight."""
+"""Published models have 16 bits per weight."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class ModelRow:
     """One model."""
 
     name: str
-    """As in the setting `model`."""
+    """The value for the setting `model`."""
     title: str
     state: RowState
     badge: ModelBadge | None = None

@@ -20,7 +20,7 @@ KINDS = ("invalid", "unverifiable", "ignored")
 
 @dataclass(frozen=True)
 class Refusal:
-    """So many refusals for this reason."""
+    """The number of refusals for one reason."""
 
     kind: str
     reason: str
@@ -28,7 +28,7 @@ class Refusal:
 
     @property
     def order(self) -> int:
-        """By how much it counts against the peer; kinds from a newer worker come last."""
+        """The rank by how much it counts against the peer; kinds from a newer worker come last."""
         return KINDS.index(self.kind) if self.kind in KINDS else len(KINDS)
 
 

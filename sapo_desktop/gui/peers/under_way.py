@@ -33,7 +33,7 @@ _LAN_LOOKS = 30
 
 
 _SILO_LOOKS = 2
-"""So many checks may still find the node in silo, which it is about to leave."""
+"""Number of checks that may still find the node in silo, which it is about to leave."""
 
 
 @dataclass(frozen=True)

@@ -331,7 +331,7 @@ class Sidebar(QFrame):
             self._buttons[name].setFocus()
 
     def fit(self, window: int) -> None:
-        """As wide as the text needs, in a window of so many pixels; large text on a small screen wraps."""
+        """Make it as wide as the text needs, in a window of so many pixels; large text on a small screen wraps."""
         most = max(round(1.5 * _SIDE), window // 6)
         self.setFixedWidth(max(_SIDE, min(most, theme.scaled(_SIDE))))
 

@@ -45,7 +45,7 @@ class TryPage(Page):
         about = tr("Talk with the model as it came and as it is now, and see what training has changed.")
         super().__init__(view, bridge, tr("Try it"), about)
         self._tries: deque[Try] = deque(maxlen=MOST_TRIES)
-        """Of this session, oldest first."""
+        """The tries of this session, oldest first."""
         self._chat: list[Try] = []
         """The turns that the next own question continues."""
         self._running: Try | None = None

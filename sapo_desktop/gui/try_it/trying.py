@@ -39,7 +39,7 @@ class Side:
     stream: int
     state: State = "waiting"
     text: str = ""
-    """As the model wrote it; hostile."""
+    """The model's text; may be hostile."""
     tokens: int | None = None
     seconds: float | None = None
     mark: Mark | None = None

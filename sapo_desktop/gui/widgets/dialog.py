@@ -71,7 +71,7 @@ class Sheet(QDialog):
         return False
 
     def _fit(self) -> None:
-        """As high as the parts need, never lower than before, so that nothing moves away from the pointer."""
+        """Make it as high as the parts need, never lower than before, so that nothing moves away from the pointer."""
         self.ensurePolished()
         margins = self._whole.contentsMargins()
         width = self.width() - margins.left() - margins.right()

@@ -16,7 +16,7 @@ from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.widgets.timers import timer
 
 _LINES = 3
-"""Of a multi-line text."""
+"""Visible lines of a multi-line text."""
 
 
 class Line(QLineEdit):

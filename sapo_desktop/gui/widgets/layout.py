@@ -55,7 +55,7 @@ def holding(layout: QLayout) -> QWidget:
 
 
 def keeping_place(widget: Some) -> Some:
-    """As `holding`, but keeps its place while hidden: nothing moves when it appears."""
+    """Like `holding`, but keeps its place while hidden: nothing moves when it appears."""
     keep = widget.sizePolicy()
     keep.setRetainSizeWhenHidden(True)
     widget.setSizePolicy(keep)
@@ -63,7 +63,7 @@ def keeping_place(widget: Some) -> Some:
 
 
 def scrolling(widget: QWidget) -> QScrollArea:
-    """As `holding`, but scrolls if it has too little height. The area itself is no Tab stop."""
+    """Like `holding`, but scrolls if it has too little height. The area itself is no Tab stop."""
     area = QScrollArea()
     _scroll(area, widget)
     return area

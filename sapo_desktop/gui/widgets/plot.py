@@ -100,7 +100,7 @@ class Plot(QWidget):
         self.update()
 
     def show_between(self, low: float, high: float) -> None:
-        """As near as the limits allow."""
+        """Show this range, as closely as the limits allow."""
         least, most = self.limits
         wide = min(max(high - low, LEAST_ROUNDS), most - least)
         low = min(max((low + high - wide) / 2, least), most - wide)
@@ -166,7 +166,7 @@ class Plot(QWidget):
     # -- painting --------------------------------------------------------------------------------------------
 
     def scale(self) -> Scale:
-        """Of the current range."""
+        """The scale of the current range."""
         self.layers()  # they decide the height
         metrics = QFontMetrics(theme.font("caption"))
         left = max(44, metrics.horizontalAdvance("100% ") + 12, metrics.horizontalAdvance(self._across) + 12)

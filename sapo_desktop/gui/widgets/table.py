@@ -275,8 +275,8 @@ class Table(QTableView):
     # -- how wide columns are ----------------------------------------------------------------------------------
 
     def _fit_columns(self) -> None:
-        """As wide as their content, with some extra if there is room. If there is not: first without the spare
-        columns; then the widest text columns shrink, and their texts end in dots; finally the table scrolls."""
+        """Make columns as wide as their content, with some extra if there is room. If there is not: first without the
+        spare columns; then the widest text columns shrink, and their texts end in dots; finally the table scrolls."""
         headings = self._rows.headings
         wanted = {at: self._wanted(at) for at in range(len(headings))}
         self._fitting = True

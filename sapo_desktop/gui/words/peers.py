@@ -27,13 +27,13 @@ def short_key(key: str) -> str:
 
 
 def comparable(key: str) -> str:
-    """As much of a key as people compare, in groups of four."""
+    """The part of a key that people compare, in groups of four."""
     shown = one_line(key, 16)
     return " ".join(shown[at : at + 4] for at in range(0, len(shown), 4))
 
 
 def thanks(swarm: SwarmInfo | None) -> tuple[str, str]:
-    """Whom this node's answers helped, according to those peers."""
+    """The peers that this node's answers helped, according to those peers."""
     helped, used = (swarm.helped, swarm.used_total) if swarm is not None else (0, 0)
     if not helped:
         return numbers.NOTHING, tr("no reports yet")

@@ -32,7 +32,7 @@ ARCHITECTURES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "Sm
 _PICKLES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
 _LONGEST_JSON = 64_000_000
 _LONGEST_PARSED = 16_000_000
-"""Of a JSON file that is parsed: in memory it may be twenty times as large."""
+"""Longest JSON file that is parsed, in bytes; in memory it may be twenty times as large."""
 _LONGEST_TEMPLATE = 1_000_000
 _MOST_GROWTH = 64
 """Published tokenizers replace one character by one other."""
@@ -54,7 +54,7 @@ class ModelFolder(msgspec.Struct, frozen=True, kw_only=True):
 
     path: Path
     architecture: str
-    """As in config.json, e.g. `LlamaForCausalLM`."""
+    """The name in config.json, e.g. `LlamaForCausalLM`."""
     parameters: int
     """Numbers stored in the weight files; a tied head is counted once."""
     vocabulary: int
@@ -325,7 +325,7 @@ def chat_template(path: Path) -> str:
 
 
 def _growth(steps: msgspec.Raw | None) -> int:
-    """By what factor a sequence of replacements may lengthen a text."""
+    """The factor by which a sequence of replacements may lengthen a text."""
     raw, times = bytes(steps or b"null"), 1
     if len(raw) > _LONGEST_TEMPLATE:
         return _MOST_GROWTH + 1

@@ -47,7 +47,7 @@ class GgufFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file that passed the checks."""
 
     architecture: str
-    """As in the file: `qwen2`, `llama`. Empty in the later parts of a model with several files."""
+    """The name in the file: `qwen2`, `llama`. Empty in the later parts of a model with several files."""
     bytes: int
     part: int = 0
     parts: int = 1

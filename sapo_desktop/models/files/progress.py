@@ -67,7 +67,7 @@ class Progress:
         self.say(stage, file)
 
     def arrived(self, count: int) -> None:
-        """So many bytes of the file arrived; a negative number is lost."""
+        """Count bytes of the file that arrived; a negative number was lost."""
         with self._lock:
             now = self._clock()
             self._part += count

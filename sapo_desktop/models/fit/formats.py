@@ -61,7 +61,7 @@ def with_measured(hardware: Hardware, cache: Path, lately: Sequence[ProductTimes
 
 
 def probe_with(cache: Path, folder: Path) -> Hardware:
-    """As `probe(folder)`, with this node's measurements."""
+    """Like `probe(folder)`, with this node's measurements."""
     return with_measured(probe(folder), cache)
 
 

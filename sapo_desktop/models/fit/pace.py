@@ -30,7 +30,7 @@ token of each current answer (recorded steps), and for a training micro-batch (s
 CARD_AGAIN = 1.75
 """The factor if layers are recomputed; 1.7 and 2.3 were measured."""
 STEP_IN_PARTS = 1.3e-3
-"""As CARD_STEP without recording, as on Macs: 0.8 to 1.5 ms were measured on the same card."""
+"""Like CARD_STEP without recording, as on Macs: 0.8 to 1.5 ms were measured on the same card."""
 ROUNDED_BYTES = 5
 """Per weight in 8 bits: read, written in bfloat16, and read again."""
 TEACHING = 0.75
@@ -55,7 +55,7 @@ class Lengths(NamedTuple):
 
     prompt: int
     written: float
-    """Of an answer, on average."""
+    """Tokens of an answer, on average."""
 
 
 CHAT, TINY = Lengths(185, 32), Lengths(64, 64)

@@ -12,7 +12,7 @@ from sapo_desktop.core.errors import ModelError
 Architecture = Literal["LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "SmolLM3ForCausalLM"]
 Count = Annotated[int, Meta(gt=0)]
 LARGEST_SIZE = 10_000_000
-"""Of a layer, a vocabulary and so on; larger numbers are not believed."""
+"""Largest size of a layer, a vocabulary and so on; larger numbers are refused."""
 MOST_LAYERS = 1_000
 
 

@@ -457,7 +457,7 @@ def _lacking(way: Way, here: Available) -> Text | None:
 
 
 def _gigabytes(size: int) -> str:
-    """As a setting accepts it, rounded up."""
+    """The size in gigabytes as a setting accepts it, rounded up."""
     return f"{math.ceil(size / 1e8) / 10:.1f}"
 
 

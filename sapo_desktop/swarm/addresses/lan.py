@@ -52,7 +52,7 @@ class Lan:
         self._zeroconf: AsyncZeroconf | None = None
         self._browser: AsyncServiceBrowser | None = None
         self._services: dict[str, frozenset[Address]] = {}
-        """By name; empty until its addresses are known."""
+        """Addresses by service name; empty until its addresses are known."""
         self._waiting: dict[str, None] = {}
         """Names of services to be queried, in order."""
         self._asking: set[asyncio.Task[None]] = set()

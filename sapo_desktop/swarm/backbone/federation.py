@@ -36,7 +36,7 @@ class BatchBody(Body, frozen=True, kw_only=True, tag="backbone"):
 
     time: m.Number
     batch: m.Batch
-    """As in GROUPS; the relay of each group is this body's key, whatever the field says."""
+    """Encoded as in GROUPS; the relay of each group is this body's key, whatever the field says."""
 
     @property
     def written(self) -> int:

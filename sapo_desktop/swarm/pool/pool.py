@@ -37,7 +37,7 @@ class Path(NamedTuple):
     """Key of the relay that first received it from its author, according to the sender; our own if the author sent
     it."""
     tag: bytes
-    """That relay's name of the author's network. Others get a name that changes daily."""
+    """The relay's name for the author's network. Others get a name that changes daily."""
     lan: bool = False
     """Whether the link is on the local network."""
     examiner: bytes = b""

@@ -19,7 +19,7 @@ class Opened:
     """The peer proved its key; from now on everything may be sent."""
 
     hello: m.Hello
-    """As received; its rotation is not checked yet."""
+    """The received HELLO; its rotation is not checked yet."""
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class Me:
     admission: bytes = b""
     rotation: bytes = b""
     members: Members | None = None
-    """Of a private swarm: who else may connect; None: anybody."""
+    """Members of a private swarm, who alone may connect; None: anybody may."""
     asks: str | None = None
     """The label under which to ask for an admission when dialling; None: it does not ask."""
     porch: Porch | None = None

@@ -27,7 +27,7 @@ MAX_ANSWERS = 16
 MAX_BATCH = 16
 """Groups in one PUBLISH or GROUPS, and the maximum for one WANT."""
 MAX_UNPACKED = 512 * KIB
-"""Of a batch after decompression."""
+"""Bytes of a batch after decompression."""
 MAX_WANTED_TASKS = 64
 MAX_FILTER = 2 * KIB
 MAX_RECORDS = 16

@@ -32,7 +32,7 @@ Text: TypeAlias = Annotated[str, Meta(max_length=200)]
 Label: TypeAlias = Annotated[str, Meta(max_length=64, pattern=r"\A[A-Za-z0-9._/-]*\Z")]
 
 VERSION = 1
-"""Of the protocol. Only another major version of this module would speak another one."""
+"""Version of the protocol. Only another major version of this module would speak another one."""
 SUBPROTOCOL = f"sapo.v{VERSION}"
 
 
@@ -72,7 +72,7 @@ class Hello(Message, frozen=True, kw_only=True):
     """For display and statistics only."""
     admission: Admission = b""
     asks: Ask | None = None
-    """Of a client without an admission."""
+    """A request of a client without an admission."""
     rotation: Annotated[bytes, Meta(max_length=128)] = b""
     """The key that this one recently replaced (rotation.py); empty: not stated."""
 
@@ -128,7 +128,7 @@ class Sourced(msgspec.Struct, frozen=True, kw_only=True):
     relay: Annotated[bytes, Meta(max_length=32)] = b""
     """Key of the relay that received it from its author; empty: the sender of this message."""
     tag: Tag = b""
-    """That relay's name of the author's network; meaningless to others."""
+    """The relay's name for the author's network; meaningless to others."""
 
 
 class Groups(Message, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from sapo_desktop.swarm.addresses.address import is_private, part_of_internet
 MOST_UNPROVEN = 64
 """Connections without a proven key; further ones are refused."""
 MOST_UNPROVEN_OF_ONE = 16
-"""Of these, from one network."""
+"""Maximum of these from one network."""
 PLACE_SECONDS = 10.0
 """How long a place stays taken after a connection left without a proven key."""
 SLOW_SECONDS = 3.0

@@ -57,7 +57,7 @@ log = logging.getLogger(__name__)
 
 TICK_SECONDS = 1.0
 MOST_MEMORY = 256 * limits.KIB * limits.KIB
-"""Of pool, shelf, and all queues together; above it the links with the largest queues are ended."""
+"""Bytes of pool, shelf and all queues together; above this, the links with the largest queues are ended."""
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
 _LONGEST_ABSENCE = 86400.0
 """The limit, whatever time a peer asks for."""

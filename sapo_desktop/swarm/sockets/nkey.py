@@ -34,7 +34,7 @@ class UserKey:
 
     @property
     def public(self) -> str:
-        """As in NATS's configuration: U and 55 further characters."""
+        """The key as in NATS's configuration: U and 55 further characters."""
         raw = bytes([_USER]) + bytes(self._key.verify_key)
         return base64.b32encode(raw + _crc(raw)).decode().rstrip("=")
 

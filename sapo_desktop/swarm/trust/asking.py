@@ -51,7 +51,7 @@ class Answer:
 
 
 class Porch:
-    """Those who wait at one node. `came`: called with each new one."""
+    """The newcomers that wait at one node. `came`: called with each new one."""
 
     def __init__(self, came: Callable[[Asker], None] = lambda asker: None) -> None:
         self._came = came

@@ -37,7 +37,7 @@ class Standing:
 
     def __init__(self, first_seen: Mapping[bytes, float] | None = None) -> None:
         self._first_seen = dict(first_seen or {})
-        """Of identities not heard since the start; the least valuable first."""
+        """First times of identities not heard since the start; the least valuable first."""
         self._new: OrderedDict[bytes, _Record] = OrderedDict()
         self._known: OrderedDict[bytes, _Record] = OrderedDict()
 

@@ -21,8 +21,8 @@ def first_of(names: Sequence[str]) -> str | None:
 
 
 def nearest_to_unknown(names: Sequence[str]) -> dict[str, str]:
-    """Those that neither run nor are installed in the usual places, each with the running program of the most
-    similar name, or nothing."""
+    """Names of programs that neither run nor are installed in the usual places, each with the running program of the
+    most similar name, or nothing."""
     there = running() if names else set()
     plain = {_plain(name) for name in there}
     unknown = [name for name in names if _plain(name) not in plain and shutil.which(name) is None]

@@ -28,7 +28,7 @@ def unsupported(keys: Collection[str]) -> dict[str, Text]:
 
 
 def asked_in_vain(settings: Settings, keys: Collection[str]) -> dict[str, Text]:
-    """As `unsupported`, only for settings that ask something of the computer; defaults and "off" do not."""
+    """Like `unsupported`, only for settings that ask something of the computer; defaults and "off" do not."""
     nothing = {key: (settings_file.describe(key).default, 0, "continue") for key in LOOKED_AT.intersection(keys)}
     return unsupported([key for key, values in nothing.items() if getattr(settings, key) not in values])
 

@@ -52,7 +52,7 @@ log = logging.getLogger(__name__)
 MAX_MESSAGE = 16 * 1024 * 1024
 """Bytes of one message, either way."""
 MAX_PROOF = 4096
-"""As MAX_MESSAGE, before the proof."""
+"""Like MAX_MESSAGE, before the proof."""
 PROOF_SECONDS = 15.0
 """The worker's limit, not counting time without a processor on either side."""
 PROOF_LOOK_SECONDS = 1.0
@@ -99,7 +99,7 @@ class Client:
         self._queue.put_nowait(frame)
 
     def put_event(self, event: Event, frame: bytes) -> None:
-        """As `put`, for an event, which may be dropped."""
+        """Like `put`, for an event, which may be dropped."""
         waiting = self._queue.qsize()
         if waiting >= QUEUE_FOR_PROGRESS and isinstance(event, Progressed | AskProgressed):
             return

@@ -44,7 +44,7 @@ _LAST_SECONDS = 5.0
 _END_SECONDS = 20.0
 """Until a worker that was asked to quit has ended."""
 _STRANGERS_SECONDS = 1.0
-"""As START_SECONDS, for a worker that another process started."""
+"""Like START_SECONDS, for a worker that another process started."""
 _LOST_SECONDS = 20.0
 """Until a worker that closed the channel just after the connection has ended."""
 _STARTS = 3

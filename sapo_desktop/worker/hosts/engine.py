@@ -144,7 +144,7 @@ class Engine:
 
     @property
     def parameters(self) -> int:
-        """Of the base model; 0 before it is loaded."""
+        """Parameters of the base model; 0 before it is loaded."""
         return self.loaded.parameters if self.loaded else 0
 
     async def load(self, checkpoint: Path | None) -> Loaded:

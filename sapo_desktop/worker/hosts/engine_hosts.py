@@ -47,7 +47,7 @@ class Hosting:
     low_priority: bool
     on_busy: OnBusy | None = None
     device: str = "auto"
-    """As in the setting: whether a graphics card may be used."""
+    """The setting `device`: whether a graphics card may be used."""
     handed_over: Mapping[str, str] = field(default_factory=dict)
     """Variables that pass own tasks to the examiner (tasks/own/)."""
     models: Sequence[Path] = ()

@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 CALL_SECONDS = 120.0
 EXTERNAL_SECONDS = 20.0
-"""As CALL_SECONDS, if a stranger chose the question: a hang must not delay a round by minutes."""
+"""Like CALL_SECONDS, if a stranger chose the question: a hang must not delay a round by minutes."""
 MARK_SECONDS = 2.0
 """Per answer, in addition to the examiner's own limit of a second."""
 _MOST_TRIES = 1000

@@ -78,7 +78,7 @@ class Desk:
         self._lock = threading.Lock()
         self._current = 0
         self._asides: dict[int, Request] = {}
-        """Those requests that were not started."""
+        """The requests that were not started."""
         self._aside = 0
         """The one that is answered between two steps of the current request."""
         self._aside_cancelled = threading.Event()

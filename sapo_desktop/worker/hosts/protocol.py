@@ -85,7 +85,7 @@ class FrameWriter:
 
 
 async def read_frame(reader: asyncio.StreamReader) -> bytes | None:
-    """As `next_frame`, from an asyncio stream."""
+    """Like `next_frame`, from an asyncio stream."""
     try:
         header = await reader.readexactly(_LENGTH.size)
     except asyncio.IncompleteReadError as error:

@@ -51,7 +51,7 @@ from sapo_desktop.worker.store.sealed import MANIFEST
 OnProgress = Callable[[msgspec.Struct], None]
 
 TRAINER_STATE = "trainer.json"
-"""As in engines/torch/state.py."""
+"""The file's name in engines/torch/state.py."""
 UNTRAINED = "untrained"
 """A file in a checkpoint that marks a round without training."""
 
@@ -70,7 +70,7 @@ class EnginePlan:
     device: str
     choice: EngineChoice = TORCH_ALONE
     parameters: int = 0
-    """Of the model; 0: unknown."""
+    """Parameters of the model; 0: unknown."""
     gguf: Path | None = None
     """The file for llama.cpp."""
     batch: int = 0

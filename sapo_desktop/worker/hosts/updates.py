@@ -119,7 +119,7 @@ class Looker:
         return now >= memory.next or now < memory.looked  # the latter was by a wrong clock
 
     def standing(self, settings: Settings) -> Standing:
-        """As `known`; an unusable memory is reported instead."""
+        """Like `known`; an unusable memory is reported instead."""
         try:
             return self.known(settings)
         except SapoError as error:

@@ -185,7 +185,7 @@ class Intake:
         self._budget.spent(seconds, [Cost(entry, 1, timed_out=is_its_doing)], self._clock())
 
     async def _judge(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> list[_Marked]:
-        """Those that were scored in time. Raises HostError if the examiner failed."""
+        """The answers that were scored in time. Raises HostError if the examiner failed."""
         began = self._clock()
         drawn = await self._regenerate(entries, answers)
         made = self._clock()

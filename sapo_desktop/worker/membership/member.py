@@ -31,7 +31,7 @@ from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.membership.publishing import Membership, group_body, is_shared, may_travel, shared_place
 
 _SEED = 1
-"""Of the bootstrap."""
+"""Seed of the bootstrap."""
 _DRAWS = 6
 """Draws for one round: drawn groups may be unfit, or have nothing to teach."""
 _MOST_DRAWN = 4
@@ -57,7 +57,7 @@ class Counts:
     drawn: int = 0
     """From the pool, fit or not."""
     taken: int = 0
-    """Of those, fit for training."""
+    """The number of those that were fit for training."""
 
 
 Keep = Callable[[Callable[[], None]], Awaitable[None]]

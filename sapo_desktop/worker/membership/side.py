@@ -241,7 +241,7 @@ class SwarmSide:
         return [] if self._external is None else [self._external]
 
     def hosts_of_member(self) -> list[Host]:
-        """As `hosts`, once it has joined: a joining node is not stopped halfway."""
+        """Like `hosts`, once it has joined: a joining node is not stopped halfway."""
         return self.hosts if self.member else []
 
     # -- taking part -----------------------------------------------------------------------------------------

@@ -252,7 +252,7 @@ class Stops:
         return (text[: min(found)], True) if found else (text, False)
 
     def shown(self, text: str) -> str:
-        """As `cut` for an unfinished answer: an end that may become a stop is held back."""
+        """Like `cut` for an unfinished answer: an end that may become a stop is held back."""
         text, stopped = self.cut(text)
         if stopped or not self._stop:
             return text

@@ -17,7 +17,7 @@ import msgspec
 from sapo_desktop import __version__
 
 HEAD_BYTES = 16 * 1024
-"""Of request line and headers together."""
+"""Bytes of request line and headers together."""
 BODY_BYTES = 1024 * 1024
 ARRIVAL_SECONDS = 15.0
 """For a whole request, however slowly it is sent."""

@@ -261,7 +261,7 @@ class _Reply:
         self._sent = ""
 
     async def whole(self, answering: asyncio.Task[Generated]) -> None:
-        """As one piece."""
+        """Send the answer in one piece."""
         made = await answering
         text, finish = self._end(made)
         await self._connection.reply(

@@ -232,7 +232,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """As `reading`, in one transaction: everything in the block is stored, or nothing."""
+        """Like `reading`, in one transaction: everything in the block is stored, or nothing."""
         with self.reading() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:

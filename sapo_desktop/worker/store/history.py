@@ -46,7 +46,7 @@ class Totals(Record, frozen=True):
     """Counts over the whole history."""
 
     rounds: int = 0
-    """That count."""
+    """The number of rounds that count."""
     answers_own: int = 0
     """Scored ones, including lost rounds."""
     answers_shared: int = 0

@@ -90,7 +90,7 @@ class WriteBudget:
         self._capacity = self._level = bytes_a_day / 2
         self._time = before[0].time if before else now
         self._lately: deque[Written] = deque()
-        """Of the last 24 hours."""
+        """Writes of the last 24 hours."""
         for written in before:
             self.spend(written.bytes, written.time)
         self._refill(now)
@@ -158,12 +158,12 @@ class Lasting:
         return len(self._helped)
 
     def shared(self, answers: int) -> None:
-        """So many own answers were published."""
+        """Count own answers that were published."""
         self.answers_shared += answers
         self._later(lambda: self._book.note_shared(answers))
 
     def took(self, joules: int) -> None:
-        """So much more energy was used."""
+        """Count used energy, in joules."""
         self.joules += joules
         self._later(lambda: self._book.note_joules(joules))
 
@@ -209,7 +209,7 @@ class Keeper:
         """Called with the reason why an old checkpoint cannot be deleted; once, until it can be."""
         self._stuck: Text = ""
         self.latest = Latest()
-        """As sent to clients; the sender updates it."""
+        """The latest results sent to clients; the sender updates them."""
         self.lasting = Lasting(history, self._later)
 
     async def keep_round(
@@ -264,7 +264,7 @@ class Keeper:
         return newest
 
     async def patiently(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `call`, repeated while the history cannot be written: a played round waits for room on the disk, and is
+        """Like `call`, repeated while the history cannot be written: a played round waits for room on the disk, and is
         not lost."""
         waiting = False
         try:

@@ -41,7 +41,7 @@ class RunManifest(Record, frozen=True):
     """The conditions of a run."""
 
     settings: dict[str, Any]
-    """As they were: a value that no longer exists is still part of what was played."""
+    """The settings of that time: a value that no longer exists is still part of what was played."""
     seed: int
     """The one drawn if the setting is 0."""
     versions: dict[str, str]
@@ -119,7 +119,7 @@ def _change(what: Text, old: object, new: object) -> Text:
 
 
 def _said(value: object) -> Text:
-    """As it is typed, with a word for an empty value. The beginning of a hash or key is enough."""
+    """The value as it is typed, with a word for an empty value. The beginning of a hash or key is enough."""
     if isinstance(value, str) and _HASH.fullmatch(value):
         return value[:8]
     if isinstance(value, bool):

@@ -19,7 +19,7 @@ from sapo_desktop.worker.store.rows import records, storable
 _GROUPS, _ANSWERS = 1 << 12, 1 << 8
 """Upper bounds: groups in a round, answers in a group."""
 _PAGE_BYTES = 4_000_000
-"""Of texts in a page: a message holds 16 MiB."""
+"""Bytes of texts in a page; a message holds 16 MiB."""
 # CROSS JOIN makes SQLite follow the order of the table, so that a page stops where it is full.
 _SELECT = f"""
 SELECT (a.round_id * {_GROUPS} + a.place) * {_ANSWERS} + a.answer AS id, r.round, t.name AS task,

@@ -61,7 +61,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def fingerprints(folder: Path) -> dict[str, File]:
-    """Of every file below the folder except the manifest."""
+    """Fingerprints of every file below the folder except the manifest."""
     return {path.relative_to(folder).as_posix(): _fingerprint(path) for path in _files(folder)}
 
 

@@ -181,7 +181,7 @@ def hardware(folder: Path) -> Hardware:
 
 
 def _described(names: Sequence[str], folder: Path) -> dict[str, Model]:
-    """Those of these models that can be read."""
+    """Descriptions of the readable ones among these models."""
     found = {}
     for name in names:
         with contextlib.suppress(ModelError, OSError):

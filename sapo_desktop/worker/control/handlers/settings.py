@@ -101,7 +101,7 @@ class SettingsRequests:
 
     @property
     def in_force(self) -> Settings:
-        """Those of this run."""
+        """The settings of this run."""
         return self._node.settings
 
     async def show(self, request: GetSettings) -> SettingsAre:
@@ -226,5 +226,5 @@ class SettingsRequests:
         return notes
 
     def _differing(self, keys: set[str] | frozenset[str]) -> list[str]:
-        """Those whose stored value is not the current one yet."""
+        """The keys whose stored value is not the current one yet."""
         return sorted(key for key in keys if getattr(self._wanted, key) != getattr(self._node.settings, key))

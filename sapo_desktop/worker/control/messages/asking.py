@@ -90,7 +90,7 @@ class TryTask(Request[Tried], frozen=True, kw_only=True):
     answer: str | None = None
     checkpoint: CheckpointName = "last"
     stream: int = 0
-    """As in Ask."""
+    """See Ask."""
 
 
 class SetQuestion(Request[QuestionSet], frozen=True, kw_only=True):

@@ -50,7 +50,7 @@ class Watch(Message, frozen=True):
 class Answer(Message, frozen=True):
     id: int
     reply: msgspec.Raw
-    """Of the request's own type; the client decodes it."""
+    """The encoded reply, of the request's reply type; the client decodes it."""
 
 
 class Failure(Message, frozen=True):

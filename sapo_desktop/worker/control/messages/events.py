@@ -80,7 +80,7 @@ class SwarmChanged(Message, frozen=True):
     reason: Text
     peers: int
     parted: Text = ""
-    """As in SwarmInfo."""
+    """See SwarmInfo."""
     asking: int = 0
     """How many newcomers ask to join the private swarm founded here."""
 

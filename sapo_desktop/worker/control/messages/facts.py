@@ -31,7 +31,7 @@ class ModelInfo(Message, frozen=True, kw_only=True):
     """transformers or gguf."""
     parameters: int
     bytes: int
-    """Of its files."""
+    """Bytes of its files."""
     device: str
     dtype: str
     generator: str

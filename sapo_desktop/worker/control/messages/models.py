@@ -54,7 +54,7 @@ class ModelProgressed(Message, frozen=True, kw_only=True):
     """Progress of the work, a few times a second."""
 
     model: str
-    """As requested: the reference, or the path."""
+    """The requested reference or path."""
     transfer: Transfer
 
 
@@ -96,7 +96,7 @@ class EstimatesAre(Message, frozen=True, kw_only=True):
     """Reply to GetEstimates."""
 
     estimates: dict[str, Estimate]
-    """By the name of a local model, or its repository. Unreadable ones are left out."""
+    """Estimates by the name of a local model, or its repository. Unreadable ones are left out."""
 
 
 # -- requests ----------------------------------------------------------------------------------------------

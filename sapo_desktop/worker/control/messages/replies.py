@@ -242,7 +242,7 @@ class EvalPoint(msgspec.Struct, frozen=True, kw_only=True):
     gain: Gain | None = None
     """Over the untrained model, on the same questions."""
     line: str = ""
-    """As in EvalReport; empty in records from before lines had names."""
+    """See EvalReport; empty in records from before lines had names."""
     questions: int = 0
     model: str = ""
     """Short hash of the evaluated model."""

@@ -28,7 +28,7 @@ class LinkInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Kind -> reason -> count."""
     claim: Claim | None = None
     latency_ms: float | None = None
-    """Of the last answered request; None before the first."""
+    """Latency of the last answered request; None before the first."""
     waiting: int = 0
     """Bytes queued for or from the link in this node."""
     unsent: int = 0
@@ -45,7 +45,7 @@ class JoinRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str
     label: str
-    """As it says; can be made up."""
+    """The peer's own label, which may be made up."""
     seconds: float
     """For which it has waited."""
 
@@ -118,7 +118,7 @@ class RelayOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     peers: str = ""
     """Comma-separated addresses to keep links to, as in the settings of a node (core/settings.py)."""
     invited: str = ""
-    """Those of them that are dialled only on the public internet."""
+    """The peers among them that are dialled only on the public internet."""
     announce: str = ""
     private_addresses: bool = False
     swarm: str = ""
