@@ -1,4 +1,4 @@
-"""The tool that creates the environment and fills it: uv, else venv with pip, else virtualenv with pip.
+"""The tool that creates the environment and fills it: uv, otherwise venv with pip, otherwise virtualenv with pip.
 
 Sources configured for pip (PIP_* variables, pip's own files) apply to uv as well, which does not read them itself;
 existing UV_* variables are not changed.

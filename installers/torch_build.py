@@ -1,4 +1,5 @@
-"""Where torch comes from: the configured sources, else PyTorch's own index, else the package index's plain build."""
+"""Where torch comes from: the configured sources, otherwise PyTorch's own index, otherwise the package index's plain
+build."""
 
 from __future__ import annotations
 

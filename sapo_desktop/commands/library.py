@@ -184,7 +184,8 @@ def _origin(model: Installed) -> str:
 
 
 def _typed_token(out: Output, hub: str) -> str:
-    """From a terminal without echo, else the first line of standard input, because others can see command lines."""
+    """From a terminal without echo, otherwise the first line of standard input, because others can see command
+    lines."""
     try:
         line = typed_secret(out, f"Token for {hub}: ").strip() if sys.stdin.isatty() else sys.stdin.readline().strip()
     except EOFError:

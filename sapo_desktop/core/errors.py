@@ -220,7 +220,7 @@ def bug(what: Text) -> Text:
 
 
 def error_class(name: str) -> type[SapoError]:
-    """The class of that name in this tree, else SapoError. It preserves an error's kind between processes."""
+    """The class of that name in this tree, otherwise SapoError. It preserves an error's kind between processes."""
     known = [SapoError]
     for kind in known:
         if kind.__name__ == name:

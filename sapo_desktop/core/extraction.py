@@ -1,4 +1,4 @@
-"""The answer in a completion: the text of the last `<answer>..</answer>`, else the last non-empty line.
+"""The answer in a completion: the text of the last `<answer>..</answer>`, otherwise the last non-empty line.
 
 Pure; one pass from the end, linear in the bounded input, without regular expressions. The version of this rule is part
 of every task id, because nodes that extract different answers would score them differently.

@@ -237,7 +237,7 @@ class ModelBadge(Estimate, frozen=True, kw_only=True):
     gate: str
     repository: str
     here: str = ""
-    """The value of the setting `model` if it is on this computer; else empty."""
+    """The value of the setting `model` if it is on this computer; otherwise empty."""
     unverified: list[str]
 
     @property

@@ -82,7 +82,7 @@ class Mark(Record, frozen=True):
     partial: float
     """The scorer's own score, 0 to 1."""
     reward: float
-    """What the trainer gets: 1 if solved, else 0, unless the settings say otherwise."""
+    """What the trainer gets: 1 if solved, otherwise 0, unless the settings say otherwise."""
     answer: str | None
     """The answer in canonical form; None if there was none or it did not parse."""
     verdict: Verdict

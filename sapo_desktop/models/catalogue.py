@@ -77,7 +77,7 @@ class Entry(CatalogueRecord, frozen=True, kw_only=True):
         return self.shape.parameters(self.architecture)
 
     def gguf_bytes(self, quantisation: str) -> int:
-        """Size of a GGUF file of that quantisation: as published if known, else by bits per weight."""
+        """Size of a GGUF file of that quantisation: as published if known, otherwise by bits per weight."""
         for file in self.gguf:
             if file.quantisation == quantisation and file.size:
                 return file.size

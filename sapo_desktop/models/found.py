@@ -162,7 +162,7 @@ def _lm_studio(home: Path) -> Path:
 
 
 def _hub_cache(finds: _Finds, folder: Path) -> None:
-    """For each repository, the snapshot that its main branch names, else the newest."""
+    """For each repository, the snapshot that its main branch names, otherwise the newest."""
     for repository in sorted(folder.glob("models--*")):
         name = repository.name.removeprefix("models--").replace("--", "/")
         for part in sorted((repository / "blobs").glob("*.incomplete")):

@@ -39,7 +39,7 @@ class Clock:
 
     def heard(self, voter: bytes, theirs: float, ours: float, *, dialled: bool = True) -> None:
         """A HELLO reported `theirs` when our own clock showed `ours` (Unix seconds). `voter`: the peer's key if we
-        dialled it, else our name of its network."""
+        dialled it, otherwise our name of its network."""
         (self._dialled if dialled else self._dialling)[voter] = theirs - ours
         self._reckon()
 

@@ -2,8 +2,8 @@
 stored the same way on the founder's node.
 
 They are in the keyring, under the data folder's random node id; without a keyring, in a file that a passphrase
-protects; else only for this session. Keyrings that store plain text are not used. A lost identity only loses a name, so
-there is no recovery from a forgotten passphrase.
+protects; otherwise only for this session. Keyrings that store plain text are not used. A lost identity only loses a
+name, so there is no recovery from a forgotten passphrase.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Keeper:
         return None if text is None else Identity(self._seed_of(text), "keyring")
 
     def create(self, passphrase: str | None = None) -> Identity:
-        """Replace the key by a new one: in the keyring, with a passphrase in the file, else for this session."""
+        """Replace the key by a new one: in the keyring, with a passphrase in the file, otherwise for this session."""
         return self.keep(fresh_seed(), passphrase)
 
     def keep(self, seed: bytes, passphrase: str | None = None) -> Identity:

@@ -88,7 +88,7 @@ def engine_folder() -> Path:
 
 
 def engine_pack(root: Path = ROOT, folder: Path | None = None) -> Path | None:
-    """The packages of the engine pack, if it is complete and made for this version; else None."""
+    """The packages of the engine pack, if it is complete and made for this version; otherwise None."""
     found = (folder or engine_folder()) / "packages"
     return found if engine_kind(root, folder) is not None else None
 

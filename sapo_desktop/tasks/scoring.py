@@ -1,4 +1,4 @@
-"""How an answer in canonical form is scored: by the dataset's own scorer if that is safe, else here.
+"""How an answer in canonical form is scored: by the dataset's own scorer if that is safe, otherwise here.
 
 Three datasets keep their own scorer; their grammars let nothing through that could fool or break it. All others are
 scored here, because their scorers evaluate the answer (binary_matrix), give full marks to text after it
@@ -77,7 +77,7 @@ def is_rounded(answer: str, question: str, digits: int) -> bool:
 
 
 def same_letters(answer: str, truth: str) -> float:
-    """1 for the same word, regardless of case; else the share of positions with the right letter, below 1."""
+    """1 for the same word, regardless of case; otherwise the share of positions with the right letter, below 1."""
     left, right = answer.lower(), truth.lower()
     if left == right:
         return 1.0

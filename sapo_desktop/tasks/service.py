@@ -167,7 +167,7 @@ class Service:
 
 
 def create() -> Service:
-    """The service for the catalogue passed to this process, else the shipped one. Raises TaskError if it must not
+    """The service for the catalogue passed to this process, otherwise the shipped one. Raises TaskError if it must not
     run."""
     require_fixed_hashing()
     load_library()

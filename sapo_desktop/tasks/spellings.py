@@ -110,7 +110,7 @@ SPELLINGS: Mapping[str, Callable[[str], list[str]]] = MappingProxyType(
 
 
 def spelled(grammar: str, canonical: str, written: str) -> str:
-    """An answer as written, if that is a usual way to write its canonical form; else that form. If a question asks
+    """An answer as written, if that is a usual way to write its canonical form; otherwise that form. If a question asks
     for `\frac{1}{4}`, a model writes that and hardly ever `1/4`."""
     written = written.strip()
     return written if grammar in SPELLINGS and written in SPELLINGS[grammar](canonical) else canonical

@@ -94,7 +94,7 @@ class Dashboard(View):
 
     @property
     def rounds_per_hour(self) -> float | None:
-        """From the rounds finished since the last pause, else the node's own value."""
+        """From the rounds finished since the last pause, otherwise the node's own value."""
         given = self.status.rounds_per_hour if self.status else None
         if len(self._finish_times) < 2:
             return given

@@ -115,7 +115,7 @@ class Context:
             return await call(node, request, self.out)
 
     async def ask_if_running(self, request: Request[ReplyType]) -> ReplyType:
-        """The running node's answer, else what is known without one: none is started."""
+        """The running node's answer, otherwise what is known without one: none is started."""
         async with self.if_running() as node:
             if node is not None:
                 return await call(node, request)

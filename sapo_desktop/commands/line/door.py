@@ -51,7 +51,7 @@ class Door:
         return await client.connect(folder, owner=owner)
 
     async def running_or_started(self, folder: Path, overrides: Mapping[str, str]) -> Attached:
-        """The folder's running node, which keeps its owner, else a new idle one that we own, so that it ends if we
+        """The folder's running node, which keeps its owner, otherwise a new idle one that we own, so that it ends if we
         are killed. `overrides`: for a new one only."""
         return Attached(*await client.connect_or_start(folder, overrides))
 

@@ -70,7 +70,7 @@ PASSPHRASE = "SAPO_PASSPHRASE"
 
 
 def typed_passphrase(context: Context, *, twice: bool = False) -> str:
-    """The passphrase of the environment, else a typed one; a new one (`twice`) must be repeated.
+    """The passphrase of the environment, otherwise a typed one; a new one (`twice`) must be repeated.
 
     Raises:
         UsageError: nobody can type one, a new one is too short, or the two differ.

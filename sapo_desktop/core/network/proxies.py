@@ -1,4 +1,4 @@
-"""Which proxy to use: the one in the settings, else the environment's, else none.
+"""Which proxy to use: the one in the settings, otherwise the environment's, otherwise none.
 
 Links, downloads, update checks and remote servers all ask here. The proxy resolves names, never this computer. A
 proxy's address may hold a login, so no message repeats it. The proxy settings of Windows and macOS are not used,

@@ -66,7 +66,7 @@ def importance_weights(old: Tensor, sampler: Tensor, cap: float) -> Tensor:
 
 def reach(old: Tensor, least: float) -> Tensor:
     """Return the weight per token [T] of one answer of a peer: 1 if our own policy gives each of them at least the
-    probability `least` (learning/external.py), else 0.
+    probability `least` (learning/external.py), otherwise 0.
 
     The ratio to our own policy is 1 whatever a token's probability, so each step would raise a word that we never write
     as much as a likely one. All or nothing, because parts of such an answer do harm (docs/threats.md): tokens after the

@@ -216,7 +216,7 @@ class GrpoTrainer:
 
     def _weights(self, batch: Sequence[TrainingSequence], part: MicroBatch, old: Tensor) -> Tensor | None:
         """Return the weight of each token [N]: truncated importance weights if the sampler was not the trainer's own
-        model, `reach` if a peer wrote it, else 1. None if all are 1."""
+        model, `reach` if a peer wrote it, otherwise 1. None if all are 1."""
         sequences = [batch[place] for place in part.sequences]
         if not any(s.least or s.sampler_logprobs is not None for s in sequences):
             return None

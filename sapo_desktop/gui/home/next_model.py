@@ -114,8 +114,8 @@ class NextModelCard(Card):
 
 
 def next_model(badges: list[ModelBadge], most: float, *, silo: bool) -> ModelBadge | None:
-    """The best model after the starter: one that is here already, else the largest available; None if no model fits
-    in memory and in rounds of `most` seconds."""
+    """The best model after the starter: one that is here already, otherwise the largest available; None if no model
+    fits in memory and in rounds of `most` seconds."""
     fitting = [
         badge
         for badge in badges

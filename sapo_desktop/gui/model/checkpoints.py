@@ -83,8 +83,8 @@ class CheckpointsCard(Card):
         self._choose()
 
     def _others(self) -> str:
-        """The results of former models: compared with the current one on common questions if there are any, else in
-        one line, `Starter: 10% → 40%, kept`."""
+        """The results of former models: compared with the current one on common questions if there are any, otherwise
+        in one line, `Starter: 10% → 40%, kept`."""
         kept = {item.model for item in self.inquiry.reply.items} if self.inquiry.reply is not None else set()
         compared: list[Comparison] = self.comparisons.reply.items if self.comparisons.reply is not None else []
         words, shown = [], {one.other.hash for one in compared}

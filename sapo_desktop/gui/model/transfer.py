@@ -35,7 +35,7 @@ _MOST_TOKEN = 500
 
 
 class TransferStrip(QWidget):
-    """The running one, else the result of the last one; hidden if there is neither."""
+    """The running one, otherwise the result of the last one; hidden if there is neither."""
 
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__()

@@ -170,7 +170,7 @@ class CurveChart(Plot):
         return self._kept_means[name, window]
 
     def _column(self, name: str) -> Column:
-        """A column of the history; `each`: the one compared with peers, else everything solved; `alone`: only the
+        """A column of the history; `each`: the one compared with peers, otherwise everything solved; `alone`: only the
         latter."""
         mine, solved = self._curves.column("swarm_mine"), self._curves.column("solved")
         match name:

@@ -57,7 +57,7 @@ class Sheet(QDialog):
                 self._box.addWidget(part)
 
     def add_buttons(self, *buttons: Button, default: Button | None = None) -> None:
-        """At the bottom. Enter presses `default`, else the last one."""
+        """At the bottom. Enter presses `default`, otherwise the last one."""
         self._foot.addLayout(row(1, *buttons))
         (default or buttons[-1]).setDefault(True)
 

@@ -172,7 +172,7 @@ class PageColumn(QScrollArea):
 
 
 class Columns(QWidget):
-    """Cards side by side if there is room for `narrowest` pixels each (more with larger text), else below each
+    """Cards side by side if there is room for `narrowest` pixels each (more with larger text), otherwise below each
     other. `shares`: of the width when all are side by side."""
 
     def __init__(self, *cards: QWidget, narrowest: int = 340, most: int = 3, shares: Sequence[int] = (1,) * 6) -> None:

@@ -27,7 +27,8 @@ class Trouble(Explained):
 
 
 def client(proxy: str, **options: Any) -> httpx2.Client:
-    """A client that uses the proxy of the setting, else the environment's. Connections to this computer use no proxy.
+    """A client that uses the proxy of the setting, otherwise the environment's. Connections to this computer use no
+    proxy.
 
     Raises:
         DownloadError: the proxy cannot be used.
@@ -48,7 +49,7 @@ def client(proxy: str, **options: Any) -> httpx2.Client:
 
 
 def in_words(error: httpx2.HTTPError | httpx2.InvalidURL, url: str, proxy: str) -> DownloadError | Trouble:
-    """The error of a request to `url`: a Trouble if a retry may help, else a DownloadError."""
+    """The error of a request to `url`: a Trouble if a retry may help, otherwise a DownloadError."""
     host, reason = urlsplit(url).hostname or url, str(error) or type(error).__name__
     if isinstance(refused := _certificate(error), ssl.SSLCertVerificationError):
         return DownloadError(

@@ -141,7 +141,7 @@ def _answer_only(
     llama_cpp: bool,
     bigger: list[Text],
 ) -> Fit:
-    """Nothing can learn here: the largest model that can answer, else the starter, whose way explains what is
+    """Nothing can learn here: the largest model that can answer, otherwise the starter, whose way explains what is
     missing."""
     for entry in sorted(catalogue.models, key=lambda entry: -entry.exact_parameters):
         found = _Look(entry, hardware, settings, here, llama_cpp).ways

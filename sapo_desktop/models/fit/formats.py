@@ -66,8 +66,8 @@ def probe_with(cache: Path, folder: Path) -> Hardware:
 
 
 def bfloat16_computes_faster(hardware: Hardware, hidden: int) -> bool:
-    """Whether bfloat16 is faster for a model of that width: by its measurement, else the nearest width's, else by
-    the processor's flag."""
+    """Whether bfloat16 is faster for a model of that width: by its measurement, otherwise the nearest width's,
+    otherwise by the processor's flag."""
     if not hardware.products:
         return hardware.fast_bfloat16
     return min(hardware.products, key=lambda times: abs(math.log(times.hidden / hidden))).bfloat16_pays

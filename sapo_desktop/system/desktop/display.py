@@ -128,7 +128,7 @@ def _wayland_answers(environment: Mapping[str, str]) -> bool:
 
 
 def _missing_library(plugin: str) -> str:
-    """A library that the loader does not find; `plugin`: for a platform plugin, else for Qt itself."""
+    """A library that the loader does not find; `plugin`: for a platform plugin, otherwise for Qt itself."""
     spec = importlib.util.find_spec("PySide6")
     if spec is None or spec.origin is None:
         return ""

@@ -1,6 +1,6 @@
 """How long keyboard and mouse have not been used.
 
-Linux: on Wayland GNOME's Mutter over D-Bus, else the protocol ext-idle-notify, which KDE's KWin, sway and others
+Linux: on Wayland GNOME's Mutter over D-Bus, otherwise the protocol ext-idle-notify, which KDE's KWin, sway and others
 support; on X11 the screen saver extension, under any desktop. Windows and macOS have a call each, written from
 documentation. "Unknown" is a possible answer, with its reason.
 """

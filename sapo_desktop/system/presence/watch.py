@@ -186,7 +186,7 @@ def _linux(supplies: Path) -> Power:
 
 
 def _charge(stores: Iterable[_Supply]) -> int | None:
-    """Percent of all together: weighted by capacity if all report it, else their mean."""
+    """Percent of all together: weighted by capacity if all report it, otherwise their mean."""
     for now, full in (("energy_now", "energy_full"), ("charge_now", "charge_full")):
         pairs = [(one.number(now), one.number(full)) for one in stores]
         held = [(a, b) for a, b in pairs if a is not None and b]

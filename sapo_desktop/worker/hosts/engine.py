@@ -50,7 +50,7 @@ class Engine:
         """`learner`: Kept if nothing is learned. `generator`: None if the trainer answers."""
         self.plan = plan
         self.loaded: Loaded | None = None
-        """From the trainer, else from the generator."""
+        """From the trainer, otherwise from the generator."""
         self.card_refused: Text = ""
         """Why the processor computes although the card was chosen; empty: it does not."""
         self.fitting: Fit | None = None

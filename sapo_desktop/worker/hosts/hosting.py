@@ -173,7 +173,7 @@ class Host:
     async def call_aside(
         self, request: msgspec.Struct, timeout: float | None, on_progress: OnProgress | None = None
     ) -> Any:
-        """Send a request that is answered between two steps of the current one if the service can, else after it.
+        """Send a request that is answered between two steps of the current one if the service can, otherwise after it.
         Errors as for `call`; also HostCancelled if the current request was cancelled meanwhile."""
         async with self._aside_turn:
             if self.pid is None:

@@ -49,7 +49,7 @@ def models_folder(settings: Settings) -> Path:
 
 
 def endpoint() -> str:
-    """The server for downloads: HF_ENDPOINT, else the public hub."""
+    """The server for downloads: HF_ENDPOINT, otherwise the public hub."""
     return (os.environ.get("HF_ENDPOINT", "") or PUBLIC_HUB).rstrip("/")
 
 

@@ -69,8 +69,8 @@ class OwnIdentity:
         write_private(self._folder.instance, secrets.token_bytes(INSTANCE_BYTES))
 
     async def identify(self, passphrase: str | None = None) -> identity.Identity:
-        """The identity in use, else the stored one, else a new one: in the keyring, else protected by the
-        passphrase, else for this session. Raises IdentityError if it stays locked."""
+        """The identity in use, otherwise the stored one, otherwise a new one: in the keyring, otherwise protected by
+        the passphrase, otherwise for this session. Raises IdentityError if it stays locked."""
         async with self._making:
             if self.used is None:
                 self.used = await asyncio.to_thread(_load_or_create, self._keeper(), passphrase or self.passphrase)
@@ -80,7 +80,7 @@ class OwnIdentity:
             return self.used
 
     async def known(self, passphrase: str | None = None) -> identity.Identity | None:
-        """The identity in use, else the stored one; None if there is none yet. Raises IdentityError."""
+        """The identity in use, otherwise the stored one; None if there is none yet. Raises IdentityError."""
         return self.used or await asyncio.to_thread(self._keeper().load, passphrase or self.passphrase)
 
     async def unlock(self, passphrase: str) -> identity.Identity | None:

@@ -105,7 +105,7 @@ def invite(settings: Settings, own: bytes) -> Invite:
 
 
 def own_address(settings: Settings, key: bytes) -> Address | None:
-    """This node's address for others according to the settings: the announced one, else the one it listens at."""
+    """This node's address for others according to the settings: the announced one, otherwise the one it listens at."""
     if settings.announce:
         return announced(settings.announce, key)
     host, _, port = settings.listen.strip().rpartition(":")

@@ -121,7 +121,7 @@ class HumanAnswers:
         )
 
     def _task(self, name: str | None) -> TaskKey:
-        """The task of that name; for a family, one of its levels in training, else its first."""
+        """The task of that name; for a family, one of its levels in training, otherwise its first."""
         node = self._node
         if name is not None and "/" in name:
             self._catalogue.find(name)

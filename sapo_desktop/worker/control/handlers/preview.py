@@ -53,7 +53,7 @@ class Preview:
     """Makes and shows one.
 
     Args:
-        known: the identity in use, else the stored one; None if there is none yet.
+        known: the identity in use, otherwise the stored one; None if there is none yet.
         instance: the random number next to the key.
     """
 
@@ -84,7 +84,7 @@ class Preview:
         return EnvelopePreview(text=readable(frame), bytes=len(frame), signed=signed, task=task)
 
     async def _signer(self) -> tuple[Signer, bool]:
-        """This node's own key if it has an open one, else a temporary one."""
+        """This node's own key if it has an open one, otherwise a temporary one."""
         try:
             who = await self._known()
         except IdentityError:
@@ -92,8 +92,8 @@ class Preview:
         return (Signer(who.seed), True) if who else (Signer(fresh_seed()), False)
 
     async def _group(self, signer: Signer, settings: Settings) -> Group:
-        """Answers of the model to a training question, else stored ones. If there are stored ones, a busy engine is
-        not waited for."""
+        """Answers of the model to a training question, otherwise stored ones. If there are stored ones, a busy engine
+        is not waited for."""
         if self._node.engine.busy:
             with contextlib.suppress(SapoError):
                 return await self._kept()

@@ -83,7 +83,7 @@ class Ask(Request[Asked], frozen=True, kw_only=True):
 
 
 class TryTask(Request[Tried], frozen=True, kw_only=True):
-    """Set one question of a task; score `answer` if it is given, else let the model answer."""
+    """Set one question of a task; score `answer` if it is given, otherwise let the model answer."""
 
     task: str
     seed: int | None = None

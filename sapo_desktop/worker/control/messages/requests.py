@@ -62,7 +62,7 @@ class Finish(Request[Ok], frozen=True):
 
 
 class Quit(Request[Ok], frozen=True):
-    """End the worker. `finish_round`: after the current round, else now, without it."""
+    """End the worker. `finish_round`: after the current round, otherwise now, without it."""
 
     finish_round: bool = False
 
