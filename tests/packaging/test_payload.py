@@ -59,7 +59,7 @@ def test_of_a_python_that_was_given_what_is_needed_is_taken(tmp_path: Path) -> N
     }
     with pytest.raises(SystemExit, match=r"not a complete CPython 3\.11"):
         interpreter.provide(tmp_path / "x", PLATFORMS["windows"], a_windows_python(tmp_path / "new", "3.12.1"))
-    with pytest.raises(SystemExit, match="Say with --python"):
+    with pytest.raises(SystemExit, match="Name with --python"):
         interpreter.provide(tmp_path / "y", PLATFORMS["macos"], None)
 
 
