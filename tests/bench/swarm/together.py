@@ -2,11 +2,13 @@
 
     python -m tests.bench.swarm.together --out .cache/together       seeds 1, 2, 3; continues where it was ended
     python -m tests.bench.swarm.together --quick                     2 nodes, a few rounds each, scored once
+    python -m tests.bench.swarm.together --model FILE --level first --nodes 3 --seconds 150 --out DIR    a real model
 
-Every node is `sapo-desktop run` with the starter and default settings in its own data folder, one thread per
-process. Sharing nodes talk over real websockets. All run at once until each has used so many CPU-seconds after its
-start. Then the checkpoints that each had after certain shares of that time are scored greedily on the validation set.
-Differences are paired: same seed, same CPU-seconds, same questions.
+Every node is `sapo-desktop run` with default settings and the starter, or the model of a GGUF file or folder. Each has
+a data folder and processes of its own and one thread; those that share talk over real websockets. All run at once until
+each has taken so many CPU-seconds, its start not counted. Then the checkpoints that each had after a share of them are
+scored on the validation set, greedily; of a real model only the last one, since that takes minutes. Differences are
+paired: same seed, same CPU-seconds, same questions.
 """
 
 import asyncio
@@ -34,6 +36,20 @@ SHARES = (0.1, 0.3, 1.0)
 """Of the CPU-seconds, after which there is a score."""
 LOOK_SECONDS = 0.5
 READY_SECONDS = 300.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What every arm plays."""
+
+    nodes: int
+    seconds: float
+    """CPU-seconds of each node."""
+    shares: Sequence[float]
+    model: Path | None
+    """None: the starter."""
+    level: str | None
+    """Of the questions scored; None: all levels."""
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,43 +113,54 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--nodes", type=int, default=NODES)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="CPU-seconds of each node")
+    parser.add_argument("--model", type=Path, help="a GGUF file or a model folder in place of the starter")
+    parser.add_argument("--level", help="score questions of this level alone")
     parser.add_argument("--until", type=float, help="rounds and rewards of the first so many CPU-seconds alone")
     parser.add_argument("--out", type=Path, help="keeps each finished arm, so that a run can go on")
     given = parser.parse_args()
     nodes, seconds = (2, 5.0) if given.quick else (given.nodes, given.seconds)
-    shares = SHARES[-1:] if given.quick else SHARES
+    plan = Plan(
+        nodes=nodes,
+        seconds=seconds,
+        shares=SHARES[-1:] if given.quick or given.model else SHARES,
+        model=given.model and given.model.absolute(),
+        level=given.level,
+    )
     with tempfile.TemporaryDirectory(prefix="sapo-together-") as scratch:
         arms = []
         for seed in given.seeds[:1] if given.quick else given.seeds:
             for shared in (False, True):
-                arms.append(arm(given.out or Path(scratch), seed, nodes, seconds, shares, shared=shared))
+                arms.append(arm(given.out or Path(scratch), seed, plan, shared=shared))
     if given.until:
         for one in arms:
             one.points = [[point for point in points if point.cpu <= given.until] for points in one.points]
     show(figures(arms), given)
 
 
-def arm(out: Path, seed: int, nodes: int, seconds: float, shares: Sequence[float], *, shared: bool) -> Played:
+def arm(out: Path, seed: int, plan: Plan, *, shared: bool) -> Played:
     """Play and score an arm, or read what was played before."""
-    name = f"{'shared' if shared else 'alone'}-{nodes}-nodes-{seconds:g}-seconds-seed-{seed}"
+    name = f"{'shared' if shared else 'alone'}-{plan.nodes}-nodes-{plan.seconds:g}-seconds-seed-{seed}"
     kept = out / f"{name}.json"
     if kept.is_file():
         return msgspec.json.decode(kept.read_bytes(), type=Played)
     tell(name)
     with tempfile.TemporaryDirectory(prefix="sapo-arm-") as folder:
-        played = asyncio.run(play(Path(folder), seed, nodes, seconds, shared=shared))
+        played = asyncio.run(play(Path(folder), seed, plan, shared=shared))
         for number, points in enumerate(played.points):
-            played.scores.append(scored(Path(folder) / f"node-{number}", points, seconds, shares))
+            played.scores.append(scored(Path(folder) / f"node-{number}", points, plan))
     out.mkdir(parents=True, exist_ok=True)
     kept.write_bytes(msgspec.json.encode(played))
     return played
 
 
-async def play(folder: Path, seed: int, nodes: int, seconds: float, *, shared: bool) -> Played:
+async def play(folder: Path, seed: int, plan: Plan, *, shared: bool) -> Played:
     """Until each has had its CPU-seconds."""
+    nodes, seconds = plan.nodes, plan.seconds
     relay, address = await start_relay(folder / "relay", "127.0.0.1:0") if shared else (None, None)
     way = ["--share", "--peer", str(address)] if shared else ["--silo"]
-    running = [Running(start(folder / f"node-{number}", seed * 100 + number, way)) for number in range(nodes)]
+    running = [
+        Running(start(folder / f"node-{number}", seed * 100 + number, way, plan.model)) for number in range(nodes)
+    ]
     try:
         began = time.monotonic()
         while min([node.look() for node in running]) < seconds:  # all are looked at, each time
@@ -150,7 +177,10 @@ async def play(folder: Path, seed: int, nodes: int, seconds: float, *, shared: b
     return Played(seed=seed, shared=shared, points=[node.points for node in running])
 
 
-def start(data: Path, seed: int, way: list[str]) -> Program:
+def start(data: Path, seed: int, way: list[str], model: Path | None) -> Program:
+    if model is not None:
+        keep_model = [sys.executable, "-m", "sapo_desktop", "settings", "set", "model", str(model), "--data", str(data)]
+        subprocess.run(keep_model, check=True, stdout=subprocess.DEVNULL)
     words = ["run", *way, "--seed", str(seed)]
     return Program([*words, *settings("threads=1", "low_priority=off")], data)
 
@@ -163,14 +193,16 @@ def keep_all(data: Path) -> None:
             shutil.copytree(path, kept)
 
 
-def scored(data: Path, points: list[Point], seconds: float, shares: Sequence[float]) -> list[Score]:
+def scored(data: Path, points: list[Point], plan: Plan) -> list[Score]:
     """The checkpoint that a node had after each of these shares, on the validation set."""
     found = []
     shutil.copytree(data / "kept", data / "checkpoints", dirs_exist_ok=True)
     kept = {int(path.name) for path in (data / "checkpoints").iterdir() if path.name.isdigit()}
-    for share in shares:
-        point = [p for p in points if p.cpu <= share * seconds and p.round in kept][-1]
+    level = ["--level", plan.level] if plan.level else []
+    for share in plan.shares:
+        point = [p for p in points if p.cpu <= share * plan.seconds and p.round in kept][-1]
         line = [sys.executable, "-m", "sapo_desktop", "eval", "--checkpoint", str(point.round), "--which", "validation"]
+        line += level
         printed = subprocess.run([*line, "--data", str(data), "--json"], check=True, stdout=subprocess.PIPE).stdout
         report = next(event for event in map(json.loads, printed.splitlines()) if event["event"] == "eval")
         found.append(Score(round=point.round, cpu=point.cpu, solved=report["score"]))
