@@ -222,6 +222,18 @@
         <translation>Fragen, mit denen nie trainiert wird, zeigen, wie viel das Modell gelernt hat.</translation>
     </message>
     <message>
+        <source>Automatic</source>
+        <translation>Automatisch</translation>
+    </message>
+    <message>
+        <source>Learning mostly from peers: few of your model&apos;s own answers teach it anything yet.</source>
+        <translation>Lernt vor allem von Peers: Die eigenen Antworten deines Modells lehren es bisher wenig.</translation>
+    </message>
+    <message>
+        <source>Half own answers, half from peers. More from peers while few own answers teach anything.</source>
+        <translation>Je zur Hälfte eigene Antworten und die von Peers. Mehr von Peers, solange eigene Antworten wenig lehren.</translation>
+    </message>
+    <message>
         <source>Only your model&apos;s own answers. Nothing is learned from peers, as in silo.</source>
         <translation>Nur die Antworten deines Modells. Von Peers wird nichts gelernt, wie im Silo.</translation>
     </message>
@@ -1801,10 +1813,6 @@
     <message>
         <source>Families to train on, with or without a level, separated by commas; &apos;all&apos; for every family.</source>
         <translation>Familien, die trainiert werden, mit oder ohne Stufe, mit Komma getrennt; „all“ für jede Familie.</translation>
-    </message>
-    <message>
-        <source>Own groups / external groups per step, scaled to its size; in silo all are own.</source>
-        <translation>Eigene / fremde Gruppen je Schritt, auf seine Größe umgerechnet; im Silo sind alle eigene.</translation>
     </message>
     <message>
         <source>Answers per question (L).</source>
@@ -6576,6 +6584,10 @@
     <message>
         <source>Nobody with this key asks to join.</source>
         <translation>Mit diesem Schlüssel bittet niemand um Aufnahme.</translation>
+    </message>
+    <message>
+        <source>Own groups / external groups per step, scaled to its size; in silo all are own. Auto: 4/4, and 2/6 while few own groups teach.</source>
+        <translation>Eigene / externe Gruppen je Schritt, auf seine Größe umgerechnet; im Silo sind alle eigene. Auto: 4/4, und 2/6, solange wenige eigene Gruppen etwas lehren.</translation>
     </message>
     <message>
         <source>Refused. This key may ask again tomorrow.</source>

@@ -45,7 +45,7 @@ in_lab = _in_group("lab")
 
 MOST_KILOBYTES = 10**7
 """Maximum of a traffic limit in KB per second: more than any home connection."""
-Mix = Literal["8/0", "6/2", "4/4", "2/6"]
+Mix = Literal["auto", "8/0", "6/2", "4/4", "2/6"]
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -130,7 +130,9 @@ class Settings(Parameters, frozen=True, kw_only=True, forbid_unknown_fields=True
     mix: Annotated[
         Mix,
         in_learning(
-            "Own and peers' answers", "Own groups / external groups per step, scaled to its size; in silo all are own."
+            "Own and peers' answers",
+            "Own groups / external groups per step, scaled to its size; in silo all are own. Auto: 4/4, and 2/6 while "
+            "few own groups teach.",
         ),
     ] = "4/4"
     weighting: Annotated[

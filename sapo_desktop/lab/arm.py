@@ -2,7 +2,8 @@
 
 A mix is written as in the settings, `4/4`, and means what it does in the paper: a node answers as many questions as it
 trains on of its own. `4/4x2` answers twice as many and trains on those that teach first, as the product does; so
-`8/0x3` is the silo that drops empty groups. How many rounds are played is no part of an arm: more of them go on.
+`8/0x3` is the silo that drops empty groups. With `auto` each node's mix follows what it needs. How many rounds are
+played is no part of an arm: more of them go on.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.task_list import LEVELS
-from sapo_desktop.learning.mixing import MixShare, mix_share
+from sapo_desktop.learning.mixing import MixShare, mix_by_need, mix_share
 
 Budget = Literal["rounds", "tokens", "samples", "cpu"]
 """What arms are compared at: rounds, or over all nodes tokens generated, answers trained on, CPU-seconds."""
 QUARTERS = 4
 """Specialists each train on one of so many parts of the families."""
-_MIX = re.compile(r"([1-9][0-9]{0,2}/[0-9]{1,3})(?:x([0-9]{1,2}(?:\.[0-9])?))?")
+_MIX = re.compile(r"(auto|[1-9][0-9]{0,2}/[0-9]{1,3})(?:x([0-9]{1,2}(?:\.[0-9])?))?")
 _BASE = Settings(
     silo=False,
     curriculum=False,
@@ -75,9 +76,14 @@ class Arm(Record, frozen=True, forbid_unknown_fields=True):
         weighting = {"weighting": self.weighting} if self.weighting else {}
         return settings_file.apply(_BASE, {**self.values, **weighting}, lab=True)
 
-    def share(self, groups: int) -> MixShare:
-        """Own and external groups of a step of so many."""
-        return mix_share(_parts(self.mix)[0], groups)
+    @property
+    def shares(self) -> bool:
+        """Whether its nodes learn from each other."""
+        return mixes_external(self.mix)
+
+    def share(self, groups: int, teaching: float | None) -> MixShare:
+        """Own and external groups of a step of so many. `teaching`: the share of a node's own groups that teach."""
+        return mix_share(mix_by_need(_parts(self.mix)[0], teaching), groups)
 
     def answered(self, share: MixShare) -> int:
         """Own questions of a round."""
@@ -122,7 +128,7 @@ def arms_of(plan: Plan) -> list[Arm]:
     arms = [
         Arm(
             mix=mix,
-            weighting=weighting if mix_share(_parts(mix)[0], 1000).external else "",
+            weighting=weighting if mixes_external(mix) else "",
             nodes=plan.nodes,
             seed=seed,
             kind=plan.kind,
@@ -140,6 +146,11 @@ def arms_of(plan: Plan) -> list[Arm]:
     for arm in arms:
         _ = arm.settings
     return list({arm.name: arm for arm in arms}.values())  # a silo is the same under every weighting
+
+
+def mixes_external(mix: str) -> bool:
+    """Whether there are external groups in it. Raises UsageError."""
+    return mix_share(mix_by_need(_parts(mix)[0], None), 1000).external > 0
 
 
 def budget_of(text: str) -> tuple[Budget, float]:
@@ -162,6 +173,7 @@ def _parts(mix: str) -> tuple[str, float]:
     found = _MIX.fullmatch(mix)
     if not found:
         raise UsageError(
-            "A mix of the lab is written like 4/4, with one own group at least, or 8/0x3 to answer three times as many."
+            "A mix of the lab is written like 4/4, with one own group at least, 8/0x3 to answer three times as many, "
+            "or auto."
         )
     return found[1], max(1.0, float(found[2] or 1))

@@ -169,7 +169,6 @@ class Node:
         seed = round_seed(arm.seed, number, "node")
         self.counters = Counters(round=0, instance=f"{seed:032x}", seed=seed, model=self._model.hash)
         self._levels = quarter(ground.levels, number) if arm.kind == "specialists" else ground.levels
-        self._share = arm.share(settings.questions)
         trainer = trainer_settings(settings, self._model.parameters, self.counters)
         plan = EnginePlan(self._model.path, trainer, settings.threads or 1, settings.device)
         self.engine = (Engine if self.honest else LyingEngine)(Trainer(InProcess(ground.service())), plan)
@@ -200,7 +199,7 @@ class Node:
             lambda: room.now,
             self._rng,
         )
-        self._member.sharing = self._share.external > 0
+        self._member.sharing = arm.shares
 
     async def play(self) -> Played:
         """One round."""
@@ -256,9 +255,10 @@ class Node:
             chosen = Random(round_seed(self.counters.seed, number, "levels"))
             levels = {family: [chosen.choice(order)] for family, order in sorted(levels.items())}
         plan = plan_round(settings, self.counters, levels, self._model.parameters, trains=self.honest)
-        answered = ground.arm.answered(self._share)
+        share = ground.arm.share(settings.questions, self.counters.teaching)
+        answered = ground.arm.answered(share)
         again, tasks = choose_questions(settings, self.counters, levels, number, answered)
-        return dataclasses.replace(plan, share=self._share, again=again, tasks=tasks)
+        return dataclasses.replace(plan, share=share, again=again, tasks=tasks)
 
     def _interest(self) -> Sequence[TaskKey]:
         """The tasks whose groups it draws: also those that it is no specialist for."""

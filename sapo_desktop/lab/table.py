@@ -21,7 +21,6 @@ from sapo_desktop.core.statistics import Interval
 from sapo_desktop.lab.arm import Arm, Budget
 from sapo_desktop.lab.folder import Score, arm_folders
 from sapo_desktop.lab.node import Played
-from sapo_desktop.learning.mixing import mix_share
 
 SILO = "8/0"
 _T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
@@ -443,9 +442,7 @@ def _rival(run: Run, found: Rivals) -> Run | None:
 
 def _way(arm: Arm) -> tuple[float, bytes]:
     """What all seeds of one way to play have in common; first what they are sorted by."""
-    return mix_share(arm.mix.partition("x")[0], 1000).external, msgspec.json.encode(
-        msgspec.structs.replace(arm, seed=0), order="sorted"
-    )
+    return arm.share(1000, None).external, msgspec.json.encode(msgspec.structs.replace(arm, seed=0), order="sorted")
 
 
 def _said(arm: Arm) -> dict[str, str]:

@@ -41,6 +41,8 @@ class Counters(Record, frozen=True):
     """Worked examples that this model is shown before a question (learning/first_look.py); None: not looked at yet."""
     readable: float | None = None
     """Smoothed share of own answers that could be read; None: nothing was answered yet."""
+    teaching: float | None = None
+    """Smoothed share of own groups that had right and wrong answers; None: nothing was answered yet."""
     limit: int = 0
     """Tokens that an answer may have now (learning/limit.py); 0: as many as at the start."""
     reasoned: dict[str, list[Reasoned]] = msgspec.field(default_factory=dict)

@@ -16,6 +16,11 @@ from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.learning.external import WEIGHTINGS, external_advantages, least_probability
 from sapo_desktop.learning.trust import Evidence, held_shares, trusted
 
+AUTO = "auto"
+"""The mix that follows need (`mix_by_need`)."""
+_HALF, _MOSTLY_EXTERNAL = "4/4", "2/6"
+_FEW_TEACH = 0.25
+"""Share of own groups that teach. With fewer, peers' groups are worth more than own ones (docs/lab.md)."""
 UNKNOWN_RATE = 0.5
 """Stands for our own share solved of a task that we never answered."""
 NOTHING_KNOWN = Evidence()
@@ -54,6 +59,14 @@ def mix_share(mix: str, groups: int) -> MixShare:
     local, external = int(local_text), int(external_text)
     wanted_external = min(round(groups * external / (local + external)), groups - 1)
     return MixShare(local=groups - wanted_external, external=wanted_external)
+
+
+def mix_by_need(mix: str, teaching: float | None) -> str:
+    """The mix of the next round. `auto` takes half of the groups from peers, and three quarters while few own groups
+    teach. `teaching`: the smoothed share of own groups that do; None: not known yet."""
+    if mix != AUTO:
+        return mix
+    return _MOSTLY_EXTERNAL if teaching is not None and teaching < _FEW_TEACH else _HALF
 
 
 def mix_groups(

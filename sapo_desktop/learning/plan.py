@@ -21,13 +21,15 @@ from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.form import form_reward, smoothed
 from sapo_desktop.learning.limit import first_limit, next_limit
-from sapo_desktop.learning.mixing import MixShare, author_shares, mix_share
+from sapo_desktop.learning.mixing import MixShare, author_shares, mix_by_need, mix_share
 from sapo_desktop.learning.reasoning import with_new
 from sapo_desktop.learning.round import RoundPlan, RoundResult, round_seed
 from sapo_desktop.learning.trust import Evidence, with_round
 from sapo_desktop.tasks.service import QuestionRef
 
 _SMOOTHING = 0.05
+_GROUP_WEIGHT = 0.03
+"""Of one own group in the smoothed share of those that teach."""
 _MASTERED = 0.95
 """Share solved from which on others' answers to a task are not asked for."""
 _LEAST_SHARE = 0.1
@@ -51,7 +53,7 @@ def plan_round(
     """The round after the last finished one. `parameters`: of the base model; `trains`: whether anything learns."""
     number = counters.round + 1
     again, tasks = choose_questions(settings, counters, levels, number, settings.questions)
-    mixed = _after_guard(share_of(settings), counters)
+    mixed = _after_guard(share_of(settings, counters), counters)
     share = mixed if trains else MixShare(local=settings.questions, external=0)
     return RoundPlan(
         number=number,
@@ -82,14 +84,14 @@ def _after_guard(share: MixShare, counters: Counters) -> MixShare:
     return MixShare(local=share.local + share.external - external, external=external)
 
 
-def share_of(settings: Settings) -> MixShare:
+def share_of(settings: Settings, counters: Counters) -> MixShare:
     """How many of a step's groups are own ones."""
-    return mix_share(mix_in_force(settings), settings.questions)
+    return mix_share(mix_in_force(settings, counters), settings.questions)
 
 
-def mix_in_force(settings: Settings) -> str:
-    """The mix that rounds are played with: in silo 8/0, whatever the setting says."""
-    return "8/0" if settings.silo else settings.mix
+def mix_in_force(settings: Settings, counters: Counters) -> str:
+    """The mix of the next round: in silo 8/0, whatever the setting says."""
+    return "8/0" if settings.silo else mix_by_need(settings.mix, counters.teaching)
 
 
 def choose_questions(
@@ -166,8 +168,19 @@ def after_round(counters: Counters, result: RoundResult, levels: Levels, most: i
             counters.solve_rates,
         ),
         readable=smoothed(counters.readable, report.readable),
+        teaching=_share_teaching(counters.teaching, [one.mixed for one in result.outcomes]),
         limit=next_limit(result.limit, result.lengths, most),
     )
+
+
+def _share_teaching(before: float | None, mixed: Sequence[bool]) -> float | None:
+    """The share of own groups that teach, each group with the same weight however many a round has."""
+    if not mixed:
+        return before
+    newest = sum(mixed) / len(mixed)
+    if before is None:
+        return newest
+    return before + (1 - (1 - _GROUP_WEIGHT) ** len(mixed)) * (newest - before)
 
 
 def trainer_settings(settings: Settings, parameters: int, counters: Counters) -> TrainerSettings:

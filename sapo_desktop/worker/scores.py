@@ -189,7 +189,7 @@ class Scores:
     def _judge(
         self, settings: Settings, counters: Counters, report: EvalReport, number: int
     ) -> tuple[Counters, guard.Action]:
-        external = guard.effective_external(counters.guard, share_of(settings).external)
+        external = guard.effective_external(counters.guard, share_of(settings, counters).external)
         decision = guard.observe(counters.guard, report, number, external, counters.standing.questions)
         if decision.reason:
             back = decision.action is guard.Action.ROLL_BACK

@@ -36,9 +36,18 @@ def test_the_name_tells_arms_apart_and_seeds_share_all_but_the_end() -> None:
 def test_a_mix_says_what_is_trained_on_and_how_much_is_answered() -> None:
     more = msgspec.structs.replace(ARM, mix="8/0x3")
     wide = msgspec.structs.replace(ARM, mix="1/7x2.5")
-    assert (ARM.share(8), ARM.answered(ARM.share(8))) == (MixShare(4, 4), 4)
-    assert (more.share(8), more.answered(more.share(8))) == (MixShare(8, 0), 24)
-    assert (wide.share(16), wide.answered(wide.share(16))) == (MixShare(2, 14), 5)
+    for arm, groups, share, answered in (
+        (ARM, 8, MixShare(4, 4), 4),
+        (more, 8, MixShare(8, 0), 24),
+        (wide, 16, MixShare(2, 14), 5),
+    ):
+        assert (arm.share(groups, None), arm.answered(share)) == (share, answered)
+
+
+def test_the_automatic_mix_follows_what_a_node_needs() -> None:
+    auto = msgspec.structs.replace(ARM, mix="auto")
+    assert auto.shares and not msgspec.structs.replace(ARM, mix="8/0").shares
+    assert [auto.share(8, teaching) for teaching in (None, 0.1)] == [MixShare(4, 4), MixShare(2, 6)]
 
 
 def test_the_last_nodes_lie() -> None:

@@ -76,11 +76,26 @@ def test_mixed_questions_are_asked_again_before_fresh_ones() -> None:
 
 
 def test_silo_means_own_groups_only() -> None:
-    assert share_of(Settings(silo=True, mix="2/6")) == MixShare(8, 0)
-    assert share_of(Settings(silo=False, mix="2/6")) == MixShare(2, 6)
-    assert share_of(Settings(silo=False, mix="2/6", questions=32)) == MixShare(8, 24)
-    assert mix_in_force(Settings(silo=True, mix="2/6")) == "8/0"
-    assert mix_in_force(Settings(silo=False, mix="2/6")) == "2/6"
+    assert share_of(Settings(silo=True, mix="2/6"), counters()) == MixShare(8, 0)
+    assert share_of(Settings(silo=False, mix="2/6"), counters()) == MixShare(2, 6)
+    assert share_of(Settings(silo=False, mix="2/6", questions=32), counters()) == MixShare(8, 24)
+    for mix in ("2/6", "auto"):
+        assert mix_in_force(Settings(silo=True, mix=mix), counters(teaching=0.1)) == "8/0"
+    assert mix_in_force(Settings(silo=False, mix="2/6"), counters(teaching=0.9)) == "2/6"
+
+
+def test_the_automatic_mix_takes_more_from_peers_while_few_own_groups_teach() -> None:
+    shared = Settings(silo=False, mix="auto")
+    known = {None: "4/4", 0.0: "2/6", 0.2: "2/6", 0.3: "4/4", 1.0: "4/4"}
+    assert {share: mix_in_force(shared, counters(teaching=share)) for share in known} == known
+
+
+def test_what_own_groups_teach_is_smoothed_over_groups_not_rounds() -> None:
+    alike, mixed = (play(FakeEngine(skill=skill), number=1) for skill in (4, 2))
+    assert after_round(counters(), alike, LEVELS, most=512).teaching == 0
+    assert after_round(counters(), mixed, LEVELS, most=512).teaching == 1
+    seen = len(mixed.outcomes)
+    assert after_round(counters(teaching=0.0), mixed, LEVELS, most=512).teaching == pytest.approx(1 - 0.97**seen)
 
 
 def test_a_round_moves_counters_on() -> None:

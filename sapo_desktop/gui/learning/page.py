@@ -21,7 +21,7 @@ from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.learning import MIXES, WEIGHTINGS, mix_meaning, weighting_meaning, weighting_name
+from sapo_desktop.gui.words.learning import MIXES, WEIGHTINGS, mix_meaning, mix_name, weighting_meaning, weighting_name
 from sapo_desktop.view.viewmodel import ALL, Section, View
 from sapo_desktop.worker.control.messages.replies import Tasks
 from sapo_desktop.worker.control.messages.requests import ListTasks
@@ -184,7 +184,7 @@ class MixPart(QWidget):
             tr("In silo the model learns from its own answers only. This setting applies in the swarm."), "silo"
         )
         self.banner = Banner()
-        self.mix = Segments(tr("Mix of own and peers' answers"), [(name, name) for name in MIXES])
+        self.mix = Segments(tr("Mix of own and peers' answers"), [(one, mix_name(one)) for one in MIXES])
         self.mix.chosen.connect(partial(self._set, "mix"))
         self._meaning = Label("")
         mix = Card(tr("Mix"), tr("Of eight questions in a step: own ones / those from peers."))
@@ -205,7 +205,7 @@ class MixPart(QWidget):
         for part in (self.mix, *self.weightings.values()):
             part.setEnabled(view.attached and not view.silo)
         self.mix.show_choice(view.settings.mix)
-        words = mix_meaning(view.settings.mix)
+        words = mix_meaning(view.settings.mix, view.reports[-1].mix if view.reports and not view.silo else "")
         self._meaning.setText(tr("In the swarm: {meaning}").format(meaning=words) if view.silo else words)
         self.weightings[view.settings.weighting].radio.setChecked(True)
 

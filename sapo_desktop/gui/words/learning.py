@@ -35,9 +35,17 @@ def phase_meaning(phase: Phase) -> str:
     }.get(phase, "")
 
 
-def mix_meaning(mix: str) -> str:
-    """What learning with this mix is like."""
+def mix_name(mix: str) -> str:
+    return tr("Automatic") if mix == "auto" else mix
+
+
+def mix_meaning(mix: str, last: str = "") -> str:
+    """What learning with this mix is like. `last`: what the newest round was played with, as in `2/6`."""
+    own, _, external = last.partition("/")
+    if mix == "auto" and own.isdecimal() and external.isdecimal() and int(external) > int(own):
+        return tr("Learning mostly from peers: few of your model's own answers teach it anything yet.")
     return {
+        "auto": tr("Half own answers, half from peers. More from peers while few own answers teach anything."),
         "8/0": tr("Only your model's own answers. Nothing is learned from peers, as in silo."),
         "6/2": tr("Two of eight questions come with peers' answers."),
         "4/4": tr("Half own answers, half from peers (default)."),

@@ -7,8 +7,8 @@
 Every node is `sapo-desktop run` with default settings and the starter, or the model of a GGUF file or folder. Each has
 a data folder and processes of its own and one thread; those that share talk over real websockets. All run at once until
 each has taken so many CPU-seconds, its start not counted. Then the checkpoints that each had after a share of them are
-scored on the validation set, greedily; of a real model only the last one, since that takes minutes. Differences are
-paired: same seed, same CPU-seconds, same questions.
+scored greedily, on the validation set or one level of the test set; of a real model only the last one, since that takes
+minutes. Differences are paired: same seed, same CPU-seconds, same questions.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ class Plan:
     model: Path | None
     """None: the starter."""
     level: str | None
-    """Of the questions scored; None: all levels."""
+    """Of the test questions scored; None: the validation set."""
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +114,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=NODES)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="CPU-seconds of each node")
     parser.add_argument("--model", type=Path, help="a GGUF file or a model folder in place of the starter")
-    parser.add_argument("--level", help="score questions of this level alone")
+    parser.add_argument("--level", help="score test questions of this level")
     parser.add_argument("--until", type=float, help="rounds and rewards of the first so many CPU-seconds alone")
     parser.add_argument("--out", type=Path, help="keeps each finished arm, so that a run can go on")
     given = parser.parse_args()
@@ -198,11 +198,10 @@ def scored(data: Path, points: list[Point], plan: Plan) -> list[Score]:
     found = []
     shutil.copytree(data / "kept", data / "checkpoints", dirs_exist_ok=True)
     kept = {int(path.name) for path in (data / "checkpoints").iterdir() if path.name.isdigit()}
-    level = ["--level", plan.level] if plan.level else []
+    asked = ["--which", "test", "--level", plan.level] if plan.level else ["--which", "validation"]
     for share in plan.shares:
         point = [p for p in points if p.cpu <= share * plan.seconds and p.round in kept][-1]
-        line = [sys.executable, "-m", "sapo_desktop", "eval", "--checkpoint", str(point.round), "--which", "validation"]
-        line += level
+        line = [sys.executable, "-m", "sapo_desktop", "eval", "--checkpoint", str(point.round), *asked]
         printed = subprocess.run([*line, "--data", str(data), "--json"], check=True, stdout=subprocess.PIPE).stdout
         report = next(event for event in map(json.loads, printed.splitlines()) if event["event"] == "eval")
         found.append(Score(round=point.round, cpu=point.cpu, solved=report["score"]))

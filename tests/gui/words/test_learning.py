@@ -73,6 +73,13 @@ def test_what_a_newer_worker_may_say_is_shown_plainly() -> None:
     assert learning_words.mix_meaning("7/1") == ""
 
 
+def test_the_automatic_mix_says_when_most_is_learned_from_peers() -> None:
+    usual = learning_words.mix_meaning("auto")
+    assert learning_words.mix_meaning("auto", "4/4") == usual
+    assert learning_words.mix_meaning("auto", "2/6") not in ("", usual)
+    assert learning_words.mix_meaning("4/4", "2/6") == learning_words.mix_meaning("4/4")
+
+
 def test_a_list_shows_own_texts_and_of_peers_only_the_length() -> None:
     assert learning_words.text_words(rollout()) == "one two"
     assert "one" not in learning_words.text_words(rollout(author="ab"))

@@ -215,7 +215,7 @@ class Requests:
             round=node.orders.finished,
             rounds_left=node.orders.rounds_left,
             silo=node.settings.silo,
-            mix=mix_in_force(node.settings),
+            mix=mix_in_force(node.settings, node.counters),
             swarm=self._swarm_info(),
             model=node.settings.model,
             model_hash=node.counters.short_model,
