@@ -22,6 +22,9 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.task_list import LEVELS
 from sapo_desktop.learning.mixing import MixShare, mix_by_need, mix_share
 
+Kind = Literal["equal", "specialists", "half-shown"]
+"""How nodes differ: not at all, in their quarter of the families, or in that every other node is shown no worked
+examples before a question."""
 Budget = Literal["rounds", "tokens", "samples", "cpu"]
 """What arms are compared at: rounds, or over all nodes tokens generated, answers trained on, CPU-seconds."""
 QUARTERS = 4
@@ -41,6 +44,10 @@ _BASE = Settings(
 no guard, one thread."""
 
 
+SHOWN_OR_TOLD = ("shown", "told")
+"""How the nodes of a half-shown arm are asked, by turns."""
+
+
 class Arm(Record, frozen=True, forbid_unknown_fields=True):
     """One way to play under one seed."""
 
@@ -49,7 +56,7 @@ class Arm(Record, frozen=True, forbid_unknown_fields=True):
     """Of external groups; empty where there are none."""
     nodes: int
     seed: int
-    kind: Literal["equal", "specialists"] = "equal"
+    kind: Kind = "equal"
     liars: float = 0.0
     """Share of nodes that learn nothing and share what is wrong or forged."""
     levels: tuple[str, ...] = ()
@@ -103,7 +110,7 @@ class Plan(Record, frozen=True, tag="paper"):
     seeds: list[int]
     mixes: list[str]
     weightings: list[str]
-    kind: Literal["equal", "specialists"]
+    kind: Kind
     liars: float
     levels: list[str]
     values: dict[str, str]

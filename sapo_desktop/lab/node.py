@@ -17,7 +17,7 @@ import msgspec
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.records import Generated, Group, Mark, Phase, Prompt, Question, Record, Sampling
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.lab.arm import QUARTERS, Arm, Budget
+from sapo_desktop.lab.arm import QUARTERS, SHOWN_OR_TOLD, Arm, Budget
 from sapo_desktop.lab.swarm import NETWORK, Kept, LabMember, Room, Seat
 from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
@@ -163,8 +163,10 @@ class Node:
 
     def __init__(self, number: int, ground: Ground, room: Room, state: Path | None) -> None:
         arm, settings = ground.arm, ground.settings
+        if arm.kind == "half-shown" and SHOWN_OR_TOLD[number % 2] == "told":
+            settings = msgspec.structs.replace(settings, shots="0")
         self.number, self.honest, self._refused = number, not arm.is_liar(number), 0
-        self._ground, self._room = ground, room
+        self._ground, self._room, self._settings = ground, room, settings
         self._model = ground.models[number % len(ground.models)]
         seed = round_seed(arm.seed, number, "node")
         self.counters = Counters(round=0, instance=f"{seed:032x}", seed=seed, model=self._model.hash)
@@ -206,7 +208,7 @@ class Node:
         began, ground = time.process_time(), self._ground
         plan = self._plan()
         self._rng.seed(round_seed(self.counters.seed, plan.number, "swarm"))
-        rate = next_learning_rate(ground.settings, self._model.parameters, self.counters, self.engine.steps)
+        rate = next_learning_rate(self._settings, self._model.parameters, self.counters, self.engine.steps)
         if rate != self.engine.plan.trainer.learning_rate:
             await self.engine.configure(learning_rate=rate)
         self._member.want(self._interest(), plan.share.external)
@@ -217,17 +219,17 @@ class Node:
     @property
     def max_tokens(self) -> int:
         """Of an answer."""
-        return answer_tokens(self._ground.settings, self._model.parameters)
+        return answer_tokens(self._settings, self._model.parameters)
 
     @property
     def evaluation_tokens(self) -> int:
         """Of an answer to a held-out question."""
-        return evaluation_tokens(self._ground.settings, self.counters, self._model.parameters)
+        return evaluation_tokens(self._settings, self.counters, self._model.parameters)
 
     @property
     def shots(self) -> int:
         """Worked examples before each question."""
-        return shots_shown(self._ground.settings, self.counters)
+        return shots_shown(self._settings, self.counters)
 
     def refused(self) -> int:
         """Groups of others that were not taken since this was asked last."""
@@ -249,7 +251,7 @@ class Node:
 
     def _plan(self) -> RoundPlan:
         ground, number = self._ground, self.counters.round + 1
-        settings, levels = ground.settings, self._levels
+        settings, levels = self._settings, self._levels
         if ground.arm.levels and not settings.curriculum:
             # A level for each family, all alike over the rounds.
             chosen = Random(round_seed(self.counters.seed, number, "levels"))
@@ -262,10 +264,9 @@ class Node:
 
     def _interest(self) -> Sequence[TaskKey]:
         """The tasks whose groups it draws: also those that it is no specialist for."""
-        ground = self._ground
-        if ground.settings.curriculum:
-            return tasks_of_interest(ground.settings, self.counters, ground.levels)
-        return [*ground.ids]
+        if self._settings.curriculum:
+            return tasks_of_interest(self._settings, self.counters, self._ground.levels)
+        return [*self._ground.ids]
 
     def _yardstick(self) -> Yardstick:
         loaded = self.engine.loaded

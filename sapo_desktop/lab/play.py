@@ -17,7 +17,7 @@ from sapo_desktop.core.errors import FolderInUse
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.records import Question, Sampling
 from sapo_desktop.core.resources import resource
-from sapo_desktop.lab.arm import Arm, Plan, arms_of, budget_of
+from sapo_desktop.lab.arm import SHOWN_OR_TOLD, Arm, Plan, arms_of, budget_of
 from sapo_desktop.lab.folder import FORMAT, ArmFolder, Manifest, Score, commit
 from sapo_desktop.lab.node import Ground, InProcess, Node, Played, Service, levels_played
 from sapo_desktop.lab.swarm import Room
@@ -168,13 +168,14 @@ class Lab:
         return self._sets[key]
 
     async def _base_scores(self, ground: Ground, scorer: _Scorer, nodes: Sequence[Node]) -> list[Score]:
-        """Of the models, once for all arms that begin with them and ask the same."""
+        """Of the models and ways to ask, once for all arms that have the same."""
         settings, arm = ground.settings, ground.arm
         models = [model.hash for model in ground.models]
         asked = (settings.temperature, settings.max_tokens, settings.shots)
-        key = msgspec.json.encode([models, ground.levels, arm.held_out, asked])
+        key = msgspec.json.encode([models, ground.levels, arm.held_out, asked, arm.kind])
         if key not in self._base:
-            self._base[key] = [score for node in nodes[: len(models)] for score in await scorer.base(node)]
+            differ = len(SHOWN_OR_TOLD) if arm.kind == "half-shown" else len(models)
+            self._base[key] = [score for node in nodes[:differ] for score in await scorer.base(node)]
         return self._base[key]
 
 

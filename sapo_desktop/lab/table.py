@@ -18,7 +18,7 @@ import msgspec
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.statistics import Interval
-from sapo_desktop.lab.arm import Arm, Budget
+from sapo_desktop.lab.arm import SHOWN_OR_TOLD, Arm, Budget
 from sapo_desktop.lab.folder import Score, arm_folders
 from sapo_desktop.lab.node import Played
 
@@ -43,7 +43,7 @@ class ShowTable(msgspec.Struct, frozen=True, kw_only=True, tag="table"):
     by_seed: bool = False
     """A line for each arm, in place of the mean over its seeds."""
     of: str = ""
-    """Only the nodes that began with this model, where there are several; "": all."""
+    """Only the nodes that began with this model, or of a half-shown arm those that are asked so; "": all."""
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="line"):
@@ -162,10 +162,12 @@ class Run:
         return Run(self.arm, rows, cut.scores)
 
     def of(self, model: str) -> Run:
-        """Its nodes that began with a model, and what they used up. Raises UsageError: none did."""
-        if model not in self.arm.models:
-            raise UsageError(f"No node began with {model} here; there are {', '.join(self.arm.models) or 'starter'}.")
-        place, count = self.arm.models.index(model), len(self.arm.models)
+        """Its nodes that began with a model, or with worked examples or without, and what they used up. Raises
+        UsageError: none did."""
+        kinds = SHOWN_OR_TOLD if self.arm.kind == "half-shown" else self.arm.models
+        if model not in kinds:
+            raise UsageError(f"No node began with {model} here; there are {', '.join(kinds) or 'starter'}.")
+        place, count = kinds.index(model), len(kinds)
 
         def is_its(node: int) -> bool:
             return node % count == place if node >= 0 else node == -1 - place  # below 0: the bases

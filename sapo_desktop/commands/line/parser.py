@@ -455,9 +455,10 @@ def _lab(commands: Commands[Parser]) -> None:
     paper.add_argument("--levels", default="", metavar="LIST", help="levels, asked equally often (default: middle)")
     paper.add_argument(
         "--kind",
-        choices=("equal", "specialists"),
+        choices=("equal", "specialists", "half-shown"),
         default="equal",
-        help="specialists: each node trains on its own quarter of the families",
+        help="specialists: each node trains on its own quarter of the families; half-shown: every other node is shown "
+        "no worked examples",
     )
     paper.add_argument("--models", default="", metavar="LIST", help="models of the nodes, in turn (default: starter)")
     paper.add_argument("--liars", type=_share, default=0.0, metavar="SHARE", help="share of nodes that lie, like 0.25")
@@ -478,7 +479,12 @@ def _lab(commands: Commands[Parser]) -> None:
         help="the round in which the first, the median and the last node solve a task",
     )
     table.add_argument("--by-seed", action="store_true", help="one line for each seed instead of their mean")
-    table.add_argument("--of", metavar="MODEL", help="only the nodes that began with this of several models")
+    table.add_argument(
+        "--of",
+        metavar="NODES",
+        help="only the nodes that began with this model; of a half-shown arm those with examples (shown) or without "
+        "(told)",
+    )
     table.add_argument(
         "--against",
         default="8/0",
