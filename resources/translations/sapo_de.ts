@@ -6587,7 +6587,7 @@
     </message>
     <message>
         <source>Own groups / external groups per step, scaled to its size; in silo all are own. Auto: 4/4, and 2/6 while few own groups teach.</source>
-        <translation>Eigene / externe Gruppen je Schritt, auf seine Größe umgerechnet; im Silo sind alle eigene. Auto: 4/4, und 2/6, solange wenige eigene Gruppen etwas lehren.</translation>
+        <translation>Eigene / fremde Gruppen je Schritt, auf seine Größe umgerechnet; im Silo sind alle eigene. Auto: 4/4, und 2/6, solange wenige eigene Gruppen etwas lehren.</translation>
     </message>
     <message>
         <source>Refused. This key may ask again tomorrow.</source>
