@@ -1,4 +1,4 @@
-"""What tests are about, made in one place: plain but for what a test changes."""
+"""Builders of records for tests: default values, except for what a test changes."""
 
 from collections.abc import Iterable, Sequence
 

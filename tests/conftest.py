@@ -1,4 +1,4 @@
-"""What every test shares: a home of the tests' own (home.py), and skips that count.
+"""Shared by all tests: their own home (home.py), and skips that count.
 
 A skip that nobody reads hides a test that never runs. At a desk skips are counted at the end of the run. With
 `CI=true` in the environment they turn the run red, except for tests marked `@pytest.mark.allowed_skip("why")`.

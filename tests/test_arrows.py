@@ -1,5 +1,5 @@
-"""Who may import whom, which library may be imported where, and how full a folder may be. The tables are the rule; the
-code obeys.
+"""Which package may import which, where each library may be imported, and how many modules a folder may have. The
+tables are the rule; the code obeys.
 
 Imports are read with `ast`, those inside functions and those through importlib included, so nothing is loaded and
 nothing can hide.

@@ -1,4 +1,4 @@
-"""Tests in a home full of a user's things, which belong to nobody's tests: none of them is read, written or asked."""
+"""Tests run in a home full of a user's files, and read, write or ask for none of them."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Commands on a folder, led to a node without a process."""
+"""Commands on a folder that reach a node without a process."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The models commands: by themselves with a real download, and through a running node."""
+"""The models commands: alone with a real download, and through a running node."""
 
 import asyncio
 import io

@@ -1,4 +1,4 @@
-"""`sapo-desktop relay`, on a relay without a process: what is said, and how it ends."""
+"""`sapo-desktop relay`, on a relay without a process: its output, and how it ends."""
 
 import os
 import signal

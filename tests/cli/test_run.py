@@ -1,4 +1,4 @@
-"""`run` against a node without a process: what is said, when it ends, what Ctrl-C means."""
+"""`run` against a node without a process: its output, when it ends, and what Ctrl-C does."""
 
 import asyncio
 import json

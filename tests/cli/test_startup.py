@@ -1,4 +1,4 @@
-"""What a command costs before it does anything: no slow library is imported, and a closed pipe is no failure."""
+"""The start of a command imports no slow library, and a closed pipe is no failure."""
 
 import os
 import subprocess

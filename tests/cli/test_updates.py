@@ -1,4 +1,4 @@
-"""The updates command: what it says of this version; by itself and through a running node."""
+"""The updates command: what it says about this version, alone and through a running node."""
 
 import datetime
 from collections.abc import Iterator

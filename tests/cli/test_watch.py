@@ -1,4 +1,4 @@
-"""What Ctrl-C says while a node is watched."""
+"""The messages of Ctrl-C while a node is watched."""
 
 import io
 from types import SimpleNamespace

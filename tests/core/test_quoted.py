@@ -1,4 +1,4 @@
-"""Commands to paste: each word stays one, whatever stands in it."""
+"""Commands to paste: each word stays one word, with any content."""
 
 import os
 import shlex

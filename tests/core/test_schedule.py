@@ -1,4 +1,4 @@
-"""Hours of a week: read, looked up."""
+"""Hours of a week: reading and looking up."""
 
 import time
 from pathlib import Path

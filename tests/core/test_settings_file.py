@@ -1,4 +1,4 @@
-"""What is written is read back, a person's comments stay, and nothing wrong is taken."""
+"""Written settings are read back, comments stay, and invalid values are refused."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Chat templates as the usual families write them, from their behaviour, and a service that renders one."""
+"""Chat templates of the usual families, rebuilt from their behaviour, and a service that renders one."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""An answer ends behind its closing tag, however a tokenizer cuts it."""
+"""An answer ends after its closing tag, with any tokenizer."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What models are asked: the instructions in the system's or the user's turn, and the same ids whatever engine asks."""
+"""Prompts: instructions in the system's or the user's turn, and the same ids from every engine."""
 
 from pathlib import Path
 

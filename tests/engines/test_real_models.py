@@ -1,4 +1,4 @@
-"""The catalogue's kinds of model, small and random, through all that an engine does with them.
+"""The catalogue's kinds of model, small and random, in everything that an engine does.
 
 Each has the real configuration class, a tokenizer of the real kind and a template of the real shape. `SERVICES`
 names the engines; what answers with one of them is trained, kept and exported by torch.

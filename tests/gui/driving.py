@@ -1,4 +1,4 @@
-"""A page driven as a person drives it: shown, read, pressed."""
+"""Drives a page like a person: shows it, reads it, presses buttons."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

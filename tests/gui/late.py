@@ -1,4 +1,4 @@
-"""A bridge whose answers come when a test says so."""
+"""A bridge whose answers come when a test wants them."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""What the worker says to Home, on stage."""
+"""Made-up events of the worker for Home."""
 
 from sapo_desktop.worker.control.messages.facts import GetUsage, Usage
 from sapo_desktop.worker.control.messages.replies import Aha, Ahas, Week

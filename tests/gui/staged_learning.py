@@ -1,4 +1,4 @@
-"""What a worker would answer the Learning page: tasks and kept answers."""
+"""Made-up replies for the Learning page: tasks and kept answers."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""What the worker answers to the Peers page, as it would."""
+"""Made-up replies for the Peers page."""
 
 from sapo_desktop.core.records import Mark
 from sapo_desktop.worker.control.messages.base import Ok

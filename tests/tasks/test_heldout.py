@@ -1,4 +1,4 @@
-"""Held-out sets: fixed, on the held-out side, without doubles, apart from each other, and never an endless
+"""Held-out sets: fixed, on the held-out side, without duplicates, disjoint, and never an endless
 search."""
 
 import pytest

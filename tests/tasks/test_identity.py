@@ -1,4 +1,4 @@
-"""Task ids change with everything that changes a question or a mark, and can be kept in a file."""
+"""Task ids change with everything that changes a question or a score, and can be kept in a file."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A file of own tasks is read as it was meant: its characters, its columns, its answers; where that is not clear, its
+"""A file of own tasks is read as intended: its characters, its columns, its answers; where that is not clear, its
 owner is asked."""
 
 import json

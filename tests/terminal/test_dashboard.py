@@ -1,4 +1,4 @@
-"""What a view shows follows from the events alone."""
+"""The content of a view follows from the events alone."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the worker says as data is English in a terminal, and a plain string in a JSON line."""
+"""The worker's sentences are English in a terminal, and plain strings in JSON lines."""
 
 import io
 import json

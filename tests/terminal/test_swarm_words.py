@@ -1,4 +1,4 @@
-"""What a terminal says of the swarm."""
+"""The terminal's words about the swarm."""
 
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.terminal.swarm_words import relay_lines, swarm_lines

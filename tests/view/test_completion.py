@@ -1,4 +1,4 @@
-"""What a person reads of a completion."""
+"""The part of a completion that a person reads."""
 
 import pytest
 

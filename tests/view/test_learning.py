@@ -1,4 +1,4 @@
-"""Whether it learns and how long it takes, as one sentence each: no display, no worker."""
+"""The sentences on whether the model learns and how long it takes: no display, no worker."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""What the window shows, from what arrives: no display, no worker."""
+"""The window's view of arriving events: no display, no worker."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""What tests of whole nodes share."""
+"""Shared by tests of whole nodes."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

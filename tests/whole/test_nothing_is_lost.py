@@ -1,4 +1,4 @@
-"""A whole node with the starter, killed in the ways that matter (tests/attack/node/kills.py: two hundred times)."""
+"""A whole node with the starter, killed in every way that matters (tests/attack/node/kills.py: two hundred times)."""
 
 from pathlib import Path
 

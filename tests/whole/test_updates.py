@@ -1,4 +1,4 @@
-"""A worker of a build that has a release address looks by itself, tells a command, and asks nothing in silo."""
+"""A worker of a build with a release address looks for updates itself, informs a command, and asks nothing in silo."""
 
 import json
 import subprocess

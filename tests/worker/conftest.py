@@ -1,4 +1,4 @@
-"""Two members of a swarm, for whatever is about one."""
+"""Two members of a swarm, for tests of one."""
 
 import time
 from pathlib import Path

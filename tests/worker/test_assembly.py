@@ -1,4 +1,4 @@
-"""A node put together: what it has to say before its first round, and where it continues."""
+"""A node's assembly: its messages before the first round, and where it continues."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a node is made to do by a look at its computer and at itself; what it takes, as rates and as energy."""
+"""Reactions of a node to its computer and itself; its use of resources, as rates and as energy."""
 
 from __future__ import annotations
 

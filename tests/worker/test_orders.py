@@ -1,4 +1,4 @@
-"""What was ordered, whatever comes between, and what reaches the gate."""
+"""Orders of a person, whatever comes between, and their effect on the gate."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""What a node does about hosts that die, and about memory or a disk that has no room."""
+"""A node's reaction to hosts that die, and to missing memory or disk space."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A node that another one takes the place of, as settings were changed that a node is put together by."""
+"""A node is replaced by another one because settings changed that a node is built from."""
 
 import asyncio
 import threading

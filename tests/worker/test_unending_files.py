@@ -1,4 +1,4 @@
-"""What stands at the place of a data folder's file and never ends, or never begins, costs neither time nor memory."""
+"""Endless or blocking files in a data folder cost neither time nor memory."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Atomic writes keep the old content when anything goes wrong, and say what did."""
+"""Atomic writes keep the old content if anything fails, and report the failure."""
 
 import errno
 import os

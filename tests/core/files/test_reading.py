@@ -1,4 +1,4 @@
-"""What is opened is a regular file of a bounded size, and a copy is for nobody who could not read the original."""
+"""Only regular files of bounded size are opened, and a copy is readable only for users who can read the original."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What an operator may type as a server of the backbone."""
+"""Addresses that an operator may type as a server of the backbone."""
 
 import pytest
 

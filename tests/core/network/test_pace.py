@@ -1,4 +1,4 @@
-"""Bytes a second, by a clock that only sleeping moves."""
+"""Bytes per second, with a clock that only sleeping moves."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What a manifest means: who is believed, what is refused, and that nothing which is refused is ever offered."""
+"""Decisions on a manifest: whose signature is trusted, what is refused, and that refused versions are never offered."""
 
 import datetime
 from pathlib import Path

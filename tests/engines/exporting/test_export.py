@@ -1,4 +1,4 @@
-"""Exports compute what the live model computes, it stays as it was, and nothing half is left behind."""
+"""Exports compute the same as the live model, leave it unchanged, and leave no partial files."""
 
 import errno
 import importlib.util

@@ -1,4 +1,4 @@
-"""llama.cpp as a generator: the torch engine's answers with exact weights, and everything a host owes."""
+"""llama.cpp as a generator: the torch engine's answers with exact weights, and all duties of a host."""
 
 import sys
 import time

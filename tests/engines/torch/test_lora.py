@@ -1,4 +1,4 @@
-"""What is trained, how it is kept, and that the base stays the base."""
+"""Adapters: what is trained, how it is stored, and that the base stays unchanged."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""All pages with something on them, for tests that look at everything and for screenshots."""
+"""All pages with content, for tests of every page and for screenshots."""
 
 import importlib
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What users of such programs ask for, and what shows that the window has it (docs/data/window.csv)."""
+"""Features that users ask for, and the tests that show them in the window (docs/data/window.csv)."""
 
 import ast
 import csv

@@ -1,4 +1,4 @@
-"""What strangers write, on every page: it is shown as the text it is, and takes neither the window nor its time.
+"""Hostile text on every page is shown as plain text, and neither breaks nor slows the window.
 
 Every text of every reply and event becomes markup, escapes, bidi and invisible characters, or lines of 64 KB. No
 widget may take any of it for markup, keep a control character, or need long.

@@ -1,4 +1,4 @@
-"""The questions before the first round, driven without a worker."""
+"""The first-run pages, driven without a worker."""
 
 import pytest
 from PySide6.QtCore import Qt

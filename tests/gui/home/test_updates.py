@@ -1,4 +1,4 @@
-"""That a newer version is there is said on Home and in Settings; what is new is shown when asked."""
+"""A newer version is announced on Home and in Settings; its changes are shown on request."""
 
 import pytest
 from PySide6.QtGui import QDesktopServices

@@ -1,4 +1,4 @@
-"""Own questions in the window: a file is chosen, shown, added and removed; what is wrong with one is said."""
+"""Own questions in the window: a file is chosen, shown, added and removed; its faults are reported."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""From the link's thread into the window's: in order, together, and never to somebody who is gone."""
+"""From the link's thread to the window's: in order, together, and never to a deleted object."""
 
 import threading
 from concurrent.futures import Future

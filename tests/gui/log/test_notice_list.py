@@ -1,4 +1,4 @@
-"""Notices are shown once each, filtered, and copied in lines; of a log its end."""
+"""Notices are shown once each, filtered, and copied as lines; a log shows its end."""
 
 from sapo_desktop.gui.log import notice_list as notices
 from sapo_desktop.view.plain import many_lines, plain

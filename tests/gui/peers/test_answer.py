@@ -1,4 +1,4 @@
-"""A person's answer: what is said before and after it, and what is asked of the worker."""
+"""A person's answer: the texts before and after it, and the requests to the worker."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Joining: the questions, what is asked of the worker, and the way until the node is linked."""
+"""Joining: the questions, the requests to the worker, and the steps until the node is linked."""
 
 from typing import Any
 

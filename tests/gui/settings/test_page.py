@@ -1,4 +1,4 @@
-"""Settings: what is asked of the worker, what each row shows, search, reset, consent."""
+"""Settings: requests to the worker, the content of each row, search, reset, consent."""
 
 import pytest
 from PySide6.QtCore import QLocale, Qt

@@ -1,4 +1,4 @@
-"""Window, small window and tray put together, without a worker: which is in sight, and what is asked for it."""
+"""Window, small window and tray together, without a worker: which one is visible, and its requests."""
 
 import sys
 from collections.abc import Iterator

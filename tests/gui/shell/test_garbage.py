@@ -1,4 +1,4 @@
-"""Cycles are taken apart in the window's thread, between two events, whichever thread allocates."""
+"""Garbage is collected in the window's thread, between two events, whichever thread allocates."""
 
 import gc
 import threading

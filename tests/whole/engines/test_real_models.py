@@ -1,4 +1,4 @@
-"""Every kind of model in the catalogue, small and random, in a whole node: rounds, marks, checkpoints, exports."""
+"""Every kind of model in the catalogue, small and random, in a whole node: rounds, scores, checkpoints, exports."""
 
 import itertools
 import json

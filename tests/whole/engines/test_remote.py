@@ -1,4 +1,4 @@
-"""A whole node whose answers come from a server elsewhere: one that takes an adapter, one that takes none, and not in
+"""A whole node whose answers come from another server: one that accepts an adapter, one that does not, and not in
 silo."""
 
 import json

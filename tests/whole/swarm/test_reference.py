@@ -1,4 +1,4 @@
-"""A real chat model and the starter share over a relay: each marks what the other wrote, and learns from it."""
+"""A real chat model and the starter share over a relay: each scores the other's answers, and learns from them."""
 
 from collections.abc import Callable
 

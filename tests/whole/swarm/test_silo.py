@@ -1,4 +1,4 @@
-"""Silo is no network: shown by the sockets of every process, and by a system that has no network to offer."""
+"""Silo uses no network: shown by the sockets of every process, and on a system without a network."""
 
 import contextlib
 import json

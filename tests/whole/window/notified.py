@@ -1,4 +1,4 @@
-"""A desktop's notifications on the session's bus: keeps what it was given, and presses what a test wants pressed."""
+"""A desktop's notification service on the session bus: keeps notifications, and presses buttons for a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a screen reader finds in the real window, over AT-SPI: test_screen_reader.py starts it on a bus of its own.
+"""What a screen reader finds in the real window, over AT-SPI: test_screen_reader.py starts it on its own bus.
 
     dbus-run-session -- python -m tests.whole.window.screen_reader FOLDER
 

@@ -1,4 +1,4 @@
-"""The window as a screen reader has it: over the real accessibility bus, from another process."""
+"""The window for a screen reader: over the real accessibility bus, from another process."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The control channel with real sockets: our own clients get through, nobody else does, and none holds up the
+"""The control channel with real sockets: only our own clients get through, and none holds up the
 worker."""
 
 import asyncio

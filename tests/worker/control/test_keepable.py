@@ -1,4 +1,4 @@
-"""What is said of settings that this computer or this model cannot keep."""
+"""Messages about settings that this computer or this model cannot keep."""
 
 import socket
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One worker per folder; what a killed one leaves behind is in nobody's way."""
+"""One worker per folder; leftovers of a killed one do no harm."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What was said to people is there after the next start."""
+"""Notices are there after the next start."""
 
 from pathlib import Path
 

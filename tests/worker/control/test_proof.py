@@ -1,4 +1,4 @@
-"""The mutual proof without sockets: who knows the secret passes, and nothing else does."""
+"""The mutual proof without sockets: only a side that knows the secret passes."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""What is asked of a node that does not run."""
+"""Requests to a node that does not run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Who answers and who learns, by settings and model; that silo forbids a server elsewhere."""
+"""Which engine answers and which learns, by settings and model; silo forbids another server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A host that evaluates what it is given, confined as the product's are: real processes, real attempts."""
+"""A host that evaluates its input, confined like the product's: real processes, real attempts."""
 
 import sys
 from pathlib import Path

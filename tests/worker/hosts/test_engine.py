@@ -1,4 +1,4 @@
-"""Whatever happens while another checkpoint is in, the live adapter comes back, or the host goes."""
+"""Whatever happens while another checkpoint is loaded, the live adapter returns, or the host ends."""
 
 import asyncio
 import dataclasses

@@ -1,4 +1,4 @@
-"""Which processes are started for a way, and what llama.cpp answers with."""
+"""Which processes start for each mode, and which files llama.cpp uses."""
 
 import asyncio
 import shutil

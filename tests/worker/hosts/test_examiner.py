@@ -1,4 +1,4 @@
-"""The worker's side of the examiner: how long it is waited for, and what a hanging answer costs.
+"""The worker's side of the examiner: time-outs, and the cost of a hanging answer.
 
 Task ids that cannot be kept are made again; that never ends the worker.
 """

@@ -1,4 +1,4 @@
-"""Downloads in a process of their own: killed, put to sleep, cancelled, continued; and none at all in silo."""
+"""Downloads in their own process: killed, suspended, cancelled, continued; and none at all in silo."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Waiting by progress: what a host did between two looks, and how long it has left."""
+"""Time-outs by progress: what a host did between two checks, and how long it has left."""
 
 import math
 

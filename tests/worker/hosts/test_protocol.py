@@ -1,4 +1,4 @@
-"""Frames: what goes in comes out; what is no frame is refused, never guessed at. The table of kinds leads to
+"""Frames: decoding returns what was encoded; anything else is refused. The table of kinds leads to
 real modules, whose messages the worker reads without their heavy libraries."""
 
 import asyncio

@@ -1,4 +1,4 @@
-"""torch next to a server elsewhere: when that is asked, what it is left with, and one that takes no adapter."""
+"""torch next to another server: when it is asked, what happens at its end, and one that accepts no adapter."""
 
 import asyncio
 from pathlib import Path

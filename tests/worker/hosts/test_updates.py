@@ -1,4 +1,4 @@
-"""Looks for a newer version: how often, what is remembered, and that silo and the setting mean no traffic at all."""
+"""Checks for a newer version: how often, what is remembered, and that silo and the setting prevent all traffic."""
 
 import asyncio
 from pathlib import Path

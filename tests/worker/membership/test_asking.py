@@ -1,4 +1,4 @@
-"""A newcomer asks until it is answered; a founder's node lists who asks and answers for its person."""
+"""A newcomer asks until it is answered; a founder's node lists requests and answers for its person."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""External groups: made again, marked by us, cut to shape."""
+"""External groups: recreated, scored here, and trimmed."""
 
 import asyncio
 import dataclasses

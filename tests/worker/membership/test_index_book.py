@@ -1,4 +1,4 @@
-"""No index twice, whatever happens to process, disk or clock."""
+"""No index is used twice, whatever happens to process, disk or clock."""
 
 from pathlib import Path
 

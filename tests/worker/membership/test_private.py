@@ -1,4 +1,4 @@
-"""A private swarm as its people see it: founded, others admitted, joined by link; and played in over websockets."""
+"""A private swarm as its people see it: founding, admitting, joining by link, and rounds over websockets."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""What the settings of the network make of a node: proxy, local network, seed list; and what they do not in silo."""
+"""Effects of the network settings on a node: proxy, local network, seed list; and none of them in silo."""
 
 import asyncio
 import contextlib

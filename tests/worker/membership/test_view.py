@@ -1,4 +1,4 @@
-"""What status says of links and identities, for both ends of a key that is used twice."""
+"""The status of links and identities, for both ends of a key that is used twice."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The page of figures, asked for over HTTP."""
+"""The page of metrics, over HTTP."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Each request to the local server is taken for an attack."""
+"""Each request to the local server is treated as an attack."""
 
 import asyncio
 import contextlib

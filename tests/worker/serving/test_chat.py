@@ -1,4 +1,4 @@
-"""What programs get that ask as they would ask OpenAI."""
+"""Replies to programs that ask as they would ask OpenAI."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What charts and the aha list are made of, over all history."""
+"""The data of charts and of the list of first solved tasks, over all history."""
 
 from collections.abc import Iterator
 from pathlib import Path

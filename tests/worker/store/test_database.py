@@ -1,4 +1,4 @@
-"""The database file: steps are taken once and whole, a newer one is refused, transactions are all or nothing."""
+"""The database file: migrations run once and completely, a newer one is refused, transactions are atomic."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""History: what is recorded is read back once, lost rounds count nowhere, the file stays bounded."""
+"""History: records are read back once, lost rounds count nowhere, the file stays bounded."""
 
 import contextlib
 import sqlite3

@@ -1,4 +1,4 @@
-"""The power may go after any step: what was promised is there, and all that is there can be read.
+"""After power loss at any step, everything promised is there, and everything there can be read.
 
 What a whole node writes is cut in tests/attack/node/power.py; here it is the files that are written by Python alone.
 """

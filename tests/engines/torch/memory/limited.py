@@ -1,4 +1,4 @@
-"""A process that works under a real limit of memory (RLIMIT_DATA), for test_memory_limit.py. Prints what came of it.
+"""A process that works under a real limit of memory (RLIMIT_DATA), for test_memory_limit.py. Prints the result.
 
     python -m tests.engines.torch.memory.limited WORK MEGABYTES
 

@@ -1,4 +1,4 @@
-"""Questions to the model: answered, followed while they are written, asked of two states of the model alike."""
+"""Questions to the model: answers, their progress, and the same question to two states of the model."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import count

@@ -1,4 +1,4 @@
-"""What the worker says of itself, as data and as a file that may be passed on."""
+"""The worker's facts about itself, as data and as a file that users may share."""
 
 import dataclasses
 import os

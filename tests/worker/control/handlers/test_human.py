@@ -1,4 +1,4 @@
-"""What a person answers: posed, marked, shared, learned from; and what a person, or a script, may get wrong."""
+"""Answers of a person: asked for, scored, shared, learned from; and mistakes of a person or a script."""
 
 import asyncio
 import contextlib

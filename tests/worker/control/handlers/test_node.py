@@ -1,4 +1,4 @@
-"""What people ask of a node at inconvenient moments."""
+"""Requests to a node at inconvenient moments."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Settings that are changed while the node runs: each takes effect, or the answer says when it will."""
+"""Settings changed while the node runs: each takes effect, or the reply says when it will."""
 
 import asyncio
 import threading

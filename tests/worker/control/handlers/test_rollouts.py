@@ -1,4 +1,4 @@
-"""Kept answers in a file: whole or not at all, and never over another one unasked."""
+"""Kept answers in a file: complete or not at all, and never over an existing file unasked."""
 
 import json
 from pathlib import Path
