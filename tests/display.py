@@ -1,4 +1,4 @@
-"""A screen of one's own: Xvfb, with trayer as its tray host where one is wanted. For tests, benches and screenshots."""
+"""A private screen: Xvfb, with trayer as its tray host on request. For tests, benches and screenshots."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""A home of the tests' own, with an environment of their own: nothing of the user's is read or written.
+"""A private home and environment for tests: nothing of the user's is read or written.
 
 `move_in` runs before anything of the product is imported. The workers of pytest-xdist and all processes that tests
 start inherit what it sets.

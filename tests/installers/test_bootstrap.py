@@ -1,4 +1,4 @@
-"""The bootstrap as a user meets it: real processes, a real environment, small packages."""
+"""The bootstrap as a user runs it: real processes, a real environment, small packages."""
 
 import ast
 import os

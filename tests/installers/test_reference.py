@@ -1,4 +1,4 @@
-"""The last step of set-up: said with its size, left out where it is not wanted, and never a reason to fail."""
+"""The last step of setup: announced with its size, left out on request, and never a reason to fail."""
 
 import io
 import os

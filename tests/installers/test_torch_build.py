@@ -1,4 +1,4 @@
-"""Which source torch comes from, with a tool that answers as real ones did."""
+"""The source of torch, with a tool that answers as real ones did."""
 
 import io
 import os

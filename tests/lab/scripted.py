@@ -1,4 +1,4 @@
-"""Plays arms with nodes that know how to find a greatest common divisor, and do so the more often the more they learn.
+"""Plays arms with nodes that can find a greatest common divisor, and do so more often the more they learn.
 
     PYTHONHASHSEED=0 python -m tests.lab.scripted '[[REQUEST, ROUND], ..]'
 

@@ -1,4 +1,4 @@
-"""Which arms a plan has, what they are called and what cannot be asked."""
+"""The arms of a plan, their names, and invalid requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nodes ask: the levels of an arm, and the quarters of specialists."""
+"""The questions of nodes: the levels of an arm, and the quarters of specialists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture is drawn from the files, the same each time; without matplotlib the way to it is said."""
+"""The picture is drawn from the files, the same each time; without matplotlib, the error says how to get it."""
 
 from __future__ import annotations
 

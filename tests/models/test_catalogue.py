@@ -1,4 +1,4 @@
-"""The model catalogue: what ships is whole and agrees with itself, and its names are names of downloads."""
+"""The shipped model catalogue is complete and consistent, and its names can be downloaded."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A model on disk is described, or it is said what is wrong with it."""
+"""A model on disk is described, or its fault is reported."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Searches of the hub: what is taken of its list, and what is said where it is no list, or has no end."""
+"""Searches of the hub: accepted entries of its list, and errors for a reply that is no list or never ends."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""packaging/'s own scripts, as modules for tests."""
+"""The scripts of packaging/, as modules for tests."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The relay's compose file, alarms and dashboard speak of a command and of metrics that there are."""
+"""The relay's compose file, alarms and dashboard use a command and metrics that exist."""
 
 import json
 import re

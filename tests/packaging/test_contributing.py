@@ -1,4 +1,4 @@
-"""What stands between a change and a merge: the hooks before a commit, and the forms of the forge."""
+"""Commit hooks and the repository's forms for issues and pull requests."""
 
 import subprocess
 from pathlib import Path

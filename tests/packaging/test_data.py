@@ -1,4 +1,4 @@
-"""What lies in docs/data: as its schema says, and played by code that there is."""
+"""The data in docs/data follow its schema, and name existing code."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The links of the documentation: whatever leads nowhere is listed."""
+"""The links of the documentation: every broken one is listed."""
 
 from collections.abc import Callable
 from pathlib import Path

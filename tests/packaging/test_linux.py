@@ -1,4 +1,4 @@
-"""The application's folder and Linux packages: built, installed where nobody expects them, started, taken away."""
+"""The application's folder and Linux packages: built, installed in unusual places, started, removed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the recipe of the application's folder does for systems that it does not run on."""
+"""The application's folder for systems that it is not built on."""
 
 import json
 import os

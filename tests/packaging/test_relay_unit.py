@@ -1,4 +1,4 @@
-"""The systemd unit starts a command that there is, and nothing secret stands in it."""
+"""The systemd unit starts an existing command, and contains no secret."""
 
 import configparser
 import shlex

@@ -1,4 +1,4 @@
-"""What is packed twice from the same folder is the same bytes, and icons are of the formats that they say."""
+"""Packing the same folder twice gives the same bytes, and icons have the formats of their names."""
 
 import hashlib
 import shutil

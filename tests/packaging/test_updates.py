@@ -1,4 +1,4 @@
-"""The signed manifest of a release: the same twice, taken by the product, refused with one byte changed."""
+"""The signed manifest of a release: repeatable, accepted by the product, refused with one byte changed."""
 
 import datetime
 import importlib

@@ -1,4 +1,4 @@
-"""The Windows installer, run under wine with a small application: what it puts down, replaces, refuses and takes away.
+"""The Windows installer, run under wine with a small application: what it installs, replaces, refuses and removes.
 
 No Windows interpreter comes along: in its place stands a program that writes down how it was started.
 """

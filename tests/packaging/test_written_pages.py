@@ -1,4 +1,4 @@
-"""Pages that scripts write: the page of what models are asked, and the notebook of the tinkerers' tutorial."""
+"""Generated pages: prompts, and the notebook of the tinkerers' tutorial."""
 
 import json
 import shlex

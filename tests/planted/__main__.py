@@ -1,4 +1,4 @@
-"""Plants each fault of faults.py in a copy of the tree, and says whether the quick tests catch it.
+"""Plants each fault of faults.py in a copy of the tree, and reports whether the quick tests catch it.
 
     python -m tests.planted                        all forty, an area at a time: half an hour on a quiet core
     python -m tests.planted --area swarm           one area's

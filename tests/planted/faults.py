@@ -1,4 +1,4 @@
-"""Forty faults that a person would suffer from, each a piece of the product's source and what stands in its place.
+"""Forty faults that would harm a person, each a piece of the product's source and its replacement.
 
 They were chosen by what must never break, before anybody looked at which tests there are: a suite that is made smaller
 must still catch those that it caught. `python -m tests.planted` plants them one at a time.

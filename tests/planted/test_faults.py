@@ -1,4 +1,4 @@
-"""Are the planted faults still there to be planted?"""
+"""The planted faults still fit the source."""
 
 import pytest
 

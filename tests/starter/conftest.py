@@ -1,4 +1,4 @@
-"""The priming scripts are run as files: their folder goes on the path as it does then."""
+"""Puts the priming scripts' folder on the path, as when they are run as files."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Two sides of a link in one process, and bodies to send: what the tests of the swarm share."""
+"""Shared by tests of the swarm: two sides of a link in one process, and bodies to send."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Proxies of the two kinds, as small as they can be: what tests dial through."""
+"""Minimal proxies of both kinds that tests dial through."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""Which tasks peers know: compared by the names of their catalogues, asked for where a name is new."""
+"""The tasks that peers know: compared by their catalogues' names, and requested if a name is new."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Nodes among each other, without sockets: what is passed on, what is not, who is blamed."""
+"""Nodes connected without sockets: what is passed on, what is not, and who is blamed."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The vectors of docs/protocol.md: as written, and worked out without our code where that is short."""
+"""The vectors of docs/protocol.md: from our code, and where that is short, computed without it."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The protocol's test vectors: what a peer in another language can be checked against.
+"""The protocol's test vectors, for peers in other languages.
 
     python -m tests.swarm.vectors        writes tests/swarm/vectors.json
 

@@ -1,4 +1,4 @@
-"""A script with a session's bus of its own, which is the system's bus too: stand-ins for services are put on it."""
+"""A script with a private message bus for session and system, with stand-ins for services."""
 
 import os
 import shutil

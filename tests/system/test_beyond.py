@@ -1,4 +1,4 @@
-"""Settings that this computer cannot keep are refused, and limits that limit nothing are said."""
+"""Settings that this computer cannot keep are refused, and limits without effect are reported."""
 
 from pathlib import Path
 

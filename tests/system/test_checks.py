@@ -1,4 +1,4 @@
-"""Each check of this computer, once good and once not; what is not good says what to do."""
+"""Each check of this computer, once good and once not; a failed one says what to do."""
 
 import os
 import time

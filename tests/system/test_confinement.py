@@ -1,4 +1,4 @@
-"""What is laid on a process, looked at; that it holds is tried in tests/worker/hosts/test_confined.py."""
+"""The confinement of a process, inspected; its effect is tested in tests/worker/hosts/test_confined.py."""
 
 import struct
 import subprocess

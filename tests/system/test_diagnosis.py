@@ -1,4 +1,4 @@
-"""What is passed on for a bug report names nobody; what it is read for stays."""
+"""A bug report contains no personal data, but everything that helps to find the bug."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How the process before ended is known at the next start."""
+"""The next start knows how the previous process ended."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The data folder: made with the right modes, refused where it could not keep a secret, explained where it fails."""
+"""The data folder: created with the right modes, refused if it cannot keep a secret, with clear errors."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What the computer has, with control groups made of files."""
+"""The computer's hardware, with control groups made of files."""
 
 import sys
 from pathlib import Path

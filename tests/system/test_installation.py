@@ -1,4 +1,4 @@
-"""Which Python starts our processes: in a clone and in the folder that an installer put down."""
+"""Which Python starts our processes: in a clone and in an installed folder."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What sockets leave to files; which of this computer's addresses are on a network at home."""
+"""Open files reserved from sockets, and which of this computer's addresses are on a home network."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""The signs of answers that travel."""
+"""The characters of answers that may be shared."""
 
 import pytest
 

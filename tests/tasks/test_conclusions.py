@@ -1,4 +1,4 @@
-"""Conclusions: a step of deduction is solved; a premise, all of them joined, and either watered down are not."""
+"""Conclusions: a step of deduction counts as solved; a premise, a conjunction of all, or a weaker form does not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Expressions: exact values, and one text for whatever differs in the order of terms and factors alone."""
+"""Expressions: exact values, and one text for expressions that differ only in the order of terms and factors."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""What each grammar lets through, and that nothing else gets by."""
+"""What each grammar accepts, and that it refuses everything else."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Try it: what is asked of the worker and when, what is shown of it, and that hostile text stays text."""
+"""Try it: requests to the worker and their times, the shown replies, and hostile text that stays text."""
 
 import pytest
 from PySide6.QtCore import Qt

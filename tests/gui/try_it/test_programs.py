@@ -1,4 +1,4 @@
-"""The switch for other programs, and what they are given."""
+"""The switch for other programs, and the address and key for them."""
 
 import pytest
 from PySide6.QtGui import QGuiApplication

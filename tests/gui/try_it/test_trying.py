@@ -1,4 +1,4 @@
-"""Tries: who is asked what, in which order, and what becomes of late and external news."""
+"""Tries: the requests and their order, and late and external events."""
 
 from sapo_desktop.gui.try_it.trying import Draft, Side, Try, begin, first_choice
 from sapo_desktop.gui.try_it.words import figures

@@ -1,4 +1,4 @@
-"""Fields: what they tell and when, and that the wheel changes nothing."""
+"""Fields: what they report and when, and that the wheel changes nothing."""
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt

@@ -1,4 +1,4 @@
-"""The file dialogs: where they begin, what they give back, and that going back gives nothing."""
+"""The file dialogs: where they begin, and what they return, which is nothing on cancel."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A plot: numbers at its axes, what is seen of it moved by hand, and what is painted."""
+"""A plot: numbers at its axes, moving the visible part, and painting."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the catalogues say of tasks and models, in the window's language."""
+"""The catalogues' texts on tasks and models, in the window's language."""
 
 import runpy
 from collections.abc import Iterator

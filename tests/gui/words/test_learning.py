@@ -1,4 +1,4 @@
-"""Everything that can happen has words, and the words are those of what the node knows."""
+"""Everything that can happen has words, and they state what the node knows."""
 
 from collections.abc import Callable, Sequence
 from typing import get_args

@@ -1,4 +1,4 @@
-"""What the worker says, in the window's language: errors, notices, the swarm's reason, notes on memory.
+"""The worker's sentences in the window's language: errors, notices, the swarm's reason, notes on memory.
 
 The sentences here are made up, with a dictionary of their own, so that no wording of the worker is fixed by this.
 """

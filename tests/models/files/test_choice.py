@@ -1,4 +1,4 @@
-"""Which files of a repository are a model's, and which names may stand in a folder."""
+"""Which files of a repository belong to a model, and which names a folder may contain."""
 
 import pytest
 from hypothesis import given

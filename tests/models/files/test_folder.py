@@ -1,4 +1,4 @@
-"""What a model folder must have, and what it must not have."""
+"""Required and forbidden contents of a model folder."""
 
 import json
 import os

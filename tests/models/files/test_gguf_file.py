@@ -1,4 +1,4 @@
-"""GGUF files are believed to the byte or not at all."""
+"""GGUF files are checked to the byte."""
 
 import contextlib
 import struct

@@ -1,4 +1,4 @@
-"""Whom a download believes: certificates, endpoints; and what a token shows of itself."""
+"""Whom a download trusts: certificates, endpoints; and how little of a token is shown."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

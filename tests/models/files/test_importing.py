@@ -1,4 +1,4 @@
-"""Models that are on this computer already: taken in whole, checked, and never what could run."""
+"""Imports of models on this computer: complete, checked, and never code."""
 
 import hashlib
 import itertools

@@ -1,4 +1,4 @@
-"""What is shown of a download or an import: it never goes back, and the speed is that of the last seconds."""
+"""The progress of a download or an import: it never goes back, and its speed is that of the last seconds."""
 
 import pytest
 from hypothesis import given

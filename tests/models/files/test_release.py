@@ -1,4 +1,4 @@
-"""What is asked of a release's address: bounded, and followed nowhere worse."""
+"""Requests to a release's address: bounded, and never redirected to anything less secure."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What is chosen for which machine, and what is said about the rest."""
+"""Which model is chosen for which computer, and the reasons against the others."""
 
 from typing import Any
 

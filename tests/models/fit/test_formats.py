@@ -1,4 +1,4 @@
-"""A measurement counts for more than what a processor says of itself, and is believed only where it was made."""
+"""A measurement counts more than a processor's own claims, and only on the computer where it was made."""
 
 from pathlib import Path
 

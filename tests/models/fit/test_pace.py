@@ -1,4 +1,4 @@
-"""How long a round takes, against sums made by hand."""
+"""Estimates of a round's time, against sums made by hand."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Links that are looked after fifty times a second."""
+"""Links that are checked fifty times a second."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The seed list: what is taken from it, and what is only said."""
+"""The seed list: accepted entries, and those that are only reported."""
 
 from pathlib import Path
 

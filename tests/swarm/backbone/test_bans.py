@@ -1,4 +1,4 @@
-"""Bans between relays: heard from those that are followed, from nobody else, and lifted again."""
+"""Bans between relays: accepted only from followed relays, and lifted again."""
 
 from sapo_desktop.swarm.backbone.bans import MOST_BANS, SAY_SECONDS, BansBody, SharedBans
 from sapo_desktop.swarm.clock import Now

@@ -1,4 +1,4 @@
-"""Relays joined by a backbone in memory: what one had from its authors the others serve, and what an attacker gains.
+"""Relays joined by a backbone in memory: each serves the groups of the others' authors; and an attacker's gain.
 
 What waits has bounds, and the oldest goes first where they are reached.
 """

@@ -1,4 +1,4 @@
-"""Who is heard by whom: spread evenly, changed by slot and hour."""
+"""Which relay hears which: spread evenly, changing by slot and hour."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What the pool keeps, what it pushes out, and that its books balance."""
+"""What the pool keeps and drops, and that its counts agree."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Frames and batches, the hostile ones too."""
+"""Frames and batches, hostile ones too."""
 
 import tracemalloc
 import zlib

@@ -1,4 +1,4 @@
-"""Signed bodies: what opens, what does not, and who is charged for it."""
+"""Signed bodies: which are accepted, and who is charged for the others."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Relays over real NATS servers: what arrives where, what a dead, slow or hostile backbone does to them."""
+"""Relays over real NATS servers: delivery, and the effects of a dead, slow or hostile backbone."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Who may come in, and what a flood of sockets takes from a node."""
+"""Who may connect, and the cost of a flood of sockets."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Who is next while there is more to do than time."""
+"""The order of links while there is more work than time."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A relay allows what it can take: less at once, more step by step, and nothing else moves it."""
+"""A relay allows as much as it can handle: it reduces at once and increases step by step."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Private swarms: who is let in, and every way in that must be closed."""
+"""Private swarms: who is admitted, and every way in that must be closed."""
 
 from collections.abc import Callable
 from random import Random

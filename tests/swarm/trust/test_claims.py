@@ -1,4 +1,4 @@
-"""What peers say of themselves is shown as theirs, and moves nothing."""
+"""Peers' claims about themselves are shown as claims, and have no effect."""
 
 import math
 

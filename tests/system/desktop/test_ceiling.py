@@ -1,4 +1,4 @@
-"""A limit of memory that the system holds: what it is asked for, what it is believed, what is said where it refuses."""
+"""A memory limit that the system enforces: the request, its check, and the message if it is refused."""
 
 import sys
 import textwrap

@@ -1,4 +1,4 @@
-"""What powers the computer, as kernels list it."""
+"""The computer's power supplies, as kernels list them."""
 
 from pathlib import Path
 

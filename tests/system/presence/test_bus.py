@@ -1,4 +1,4 @@
-"""A bus that is there and says nothing: the caller continues."""
+"""A bus that never answers: the caller continues."""
 
 import socket
 import sys

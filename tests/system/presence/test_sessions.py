@@ -1,4 +1,5 @@
-"""How desktops tell that nobody is there: a real X server, a made-up Wayland compositor, a bus with a service on it."""
+"""How desktops report that the user is away: a real X server, a made-up Wayland compositor, a bus with a service on
+it."""
 
 import shutil
 import socket

@@ -1,4 +1,4 @@
-"""What this computer cannot keep: every setting of it is named with a reason, and only what was asked about is looked
+"""Settings that this computer cannot keep: each is named with a reason, and only what was asked about is looked
 at."""
 
 import pytest

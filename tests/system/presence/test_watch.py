@@ -1,4 +1,4 @@
-"""What is looked at, how often, and what a system that cannot tell says."""
+"""What is checked, how often, and the result on systems without the information."""
 
 import queue
 import sys

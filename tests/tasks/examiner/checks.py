@@ -1,4 +1,4 @@
-"""Holds questions, truths and marks of a task against an independent solver (solvers.py)."""
+"""Checks questions, right answers and scores of a task against an independent solver (solvers.py)."""
 
 from collections.abc import Iterator
 

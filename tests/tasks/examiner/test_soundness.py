@@ -1,4 +1,4 @@
-"""Every question can be answered, its truth is right, and right answers are right however one usually writes them."""
+"""Every question can be answered, its stored answer is right, and usual spellings of right answers count as right."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Worked examples, shown before a question: right, short, of the training side, and never the question itself."""
+"""Worked examples before a question: right, short, from the training side, and never the question itself."""
 
 from sapo_desktop.core.records import Exchange, Question
 from sapo_desktop.tasks.worked import WRITERS
