@@ -7650,7 +7650,7 @@
         <translation>Unter diesen Dateien sind keine Gewichte in safetensors oder GGUF. Wähle Dateien, die welche haben.</translation>
     </message>
     <message>
-        <source>This build has no release address, so it does not check for newer versions. Look where you got it.</source>
+        <source>This build has no release address, so it does not check for newer versions. Look for them where you got it.</source>
         <translation>Dieses Programm kennt keine Adresse für neue Versionen, darum sieht es nicht nach: Sieh dort nach, woher du es hast.</translation>
     </message>
     <message>

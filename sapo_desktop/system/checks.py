@@ -372,7 +372,7 @@ def graphics(here: Hardware, settings: Settings, on_the_bus: int | None) -> Chec
         )
     if here.unified:
         return Check(name, "good", "It shares the computer's memory (Apple silicon).")
-    return Check(name, "good", "None is used: the processor computes.")
+    return Check(name, "good", "Not used; the processor computes.")
 
 
 def _nvidia_cards_on_the_bus(devices: Path = Path("/sys/bus/pci/devices")) -> int | None:

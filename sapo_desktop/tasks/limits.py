@@ -125,7 +125,9 @@ def _writing_limit() -> str:
         with contextlib.suppress(OSError):
             if stat.S_ISREG(os.fstat(stream).st_mode):
                 said = _lower(resource.RLIMIT_FSIZE, LOG_BYTES)
-                return f"the hook, and {LOG_BYTES >> 20} MiB a file: the log is one" if said == "held" else said
+                return (
+                    f"Python's audit hook; files up to {LOG_BYTES >> 20} MiB, for the log" if said == "held" else said
+                )
     return _lower(resource.RLIMIT_FSIZE, 0)
 
 
@@ -133,7 +135,7 @@ def _process_limit() -> str:
     if resource is None:
         return f"not on {_PLATFORM}"
     said = _lower(resource.RLIMIT_NPROC, 0)
-    return said if os.geteuid() != 0 else "the hook only: the system does not limit root"
+    return said if os.geteuid() != 0 else "Python's audit hook alone, because the system does not limit root"
 
 
 def _lower(which: int, value: int) -> str:

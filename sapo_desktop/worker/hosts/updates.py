@@ -95,7 +95,8 @@ class Looker:
         if not self.release.address:
             return SapoError(
                 sentence(
-                    "This build has no release address, so it does not check for newer versions. Look where you got it."
+                    "This build has no release address, so it does not check for newer versions. "
+                    "Look for them where you got it."
                 )
             )
         if not settings.look_for_updates:

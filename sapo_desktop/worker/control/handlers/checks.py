@@ -46,7 +46,7 @@ def computing(whys: Sequence[Why], here: Presence, now: float) -> Check:
     Unix time."""
     held = [why for why in whys if isinstance(why, HeldBack | NotKept | Paused | PausedAfterRound | Failed)]
     if not held:
-        return Check(COMPUTING, "good", "Nothing holds it back.")
+        return Check(COMPUTING, "good", "Nothing keeps the node from computing.")
     found, advice = " ".join(_found(why, here, now) for why in held), ". ".join(map(_against, held))
     return Check(COMPUTING, "bad" if isinstance(held[0], Failed) else "limited", found, advice)
 

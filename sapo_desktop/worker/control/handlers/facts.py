@@ -97,7 +97,7 @@ class FactRequests:
         while self._side.info().state == "joining" and time.monotonic() < deadline:
             await asyncio.sleep(_LOOK_SECONDS)
         gate = self._node.gate
-        works = Check("node", "good", f"It answers ({gate.state.value}): {gate.reason}")
+        works = Check("node", "good", f"The node answers ({gate.state.value}): {gate.reason}")
         if refused := self._node.engine.card_refused:
             works = Check("node", "limited", f"{refused} {works.found}", _ON_THE_CARD)
         orders = self._node.orders

@@ -139,4 +139,4 @@ async def test_a_card_that_refuses_is_reported_with_what_to_do(asked: Asked) -> 
     asked.engine.card_refused = "The card cannot be computed on. So the processor is used."
     node = (await asked.facts.facts(Examine())).checks[0]
     assert (node.name, node.state) == ("node", "limited")
-    assert node.found.startswith(f"{asked.engine.card_refused} It answers") and "driver" in node.advice
+    assert node.found.startswith(f"{asked.engine.card_refused} The node answers") and "driver" in node.advice
