@@ -91,7 +91,7 @@ def test_an_unknown_key_is_refused_with_the_nearest(path: Path) -> None:
     with pytest.raises(SettingsError, match=r"no setting 'anwsers' in .*settings\.toml; did you mean answers\?"):
         read(path, 0.0)
     assert path.read_text() == "anwsers = 4\n"
-    with pytest.raises(SettingsError, match="there are: .*model, generator"):
+    with pytest.raises(SettingsError, match=r"there are: .*model, generator"):
         describe("zzzzzz")
 
 
