@@ -404,7 +404,7 @@ class Node:
         return await self._rounds.play()
 
     def wait_for(self, reason: Text | None, *, known: bool = False) -> None:
-        """Compute nothing while the disk, or the memory, has no room for it. `told`: a person knows already."""
+        """Compute nothing while the disk, or the memory, has no room for it. `known`: a person knows already."""
         self.orders.hold(None if reason is None else NotKept(text=reason))
         if reason is not None and not known:
             self.show.notice(

@@ -41,7 +41,7 @@ class Recovery:
         self._leaving_off = True
 
     async def run(self) -> None:
-        """Play rounds until the task is cancelled or told to stop."""
+        """Play rounds until the task is cancelled or stopped."""
         while not self._leaving_off:
             try:
                 if await self._node.play_round():

@@ -204,7 +204,7 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
 
 
 def _only_answers(path: Path, architecture: str, values: _Values, *, has_shape: bool) -> Text:
-    """`told`: whether the file states the model's shape."""
+    """`has_shape`: whether the file states the model's shape."""
     start = f"{architecture}."
     numbers = {
         key.removeprefix(start): value

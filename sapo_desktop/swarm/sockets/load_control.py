@@ -1,7 +1,7 @@
 """How much a relay's peers may send, so that it is handled without delay.
 
 A relay has one core. If its peers send more than that can handle, their messages wait: minutes, if all use what the
-protocol grants. So the relay checks every second whether it keeps up. If not, each peer is told to send only as much as
+protocol grants. So the relay checks every second whether it keeps up. If not, it asks each peer to send only as much as
 was handled per sender, less a fifth, and to put eight seconds' worth into one message, because a message costs as much
 as several groups. The rest stays with its author, who offers the newest when allowed. While there is time to spare, the
 limit rises step by step. Pure: the owner of clock and links calls it, and tells the links.

@@ -43,7 +43,7 @@ class Asker:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a newcomer is told: why the link ends, after how many seconds to ask again, and what admits it."""
+    """The reply to a newcomer: why the link ends, after how many seconds to ask again, and its admission."""
 
     reason: str
     retry_after: int = AGAIN_SECONDS

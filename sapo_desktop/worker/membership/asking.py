@@ -35,13 +35,13 @@ _KEY_SHOWN = 16
 
 
 def founders_porch(notify: Notify, clock: Callable[[], float] = time.monotonic) -> Porch:
-    """Takes requests, and tells a person of newcomers, but not of a crowd of them one by one."""
-    told = float("-inf")
+    """Takes requests, and notifies a person of newcomers, but not of each one in a crowd."""
+    noticed = float("-inf")
 
     def came(asker: Asker) -> None:
-        nonlocal told
-        if clock() >= told + _TELL_SECONDS:
-            told = clock()
+        nonlocal noticed
+        if clock() >= noticed + _TELL_SECONDS:
+            noticed = clock()
             notify(
                 "info",
                 sentence(
@@ -104,14 +104,14 @@ async def be_admitted(
     while True:
         heard = set()
         for place in places:
-            told = await (ask or ask_to_join)(
+            goodbye = await (ask or ask_to_join)(
                 me, place, settings.label, proxy=settings.proxy, named_by_stranger=place in invited
             )
-            if told is None or not told.by_peer:
+            if goodbye is None or not goodbye.by_peer:
                 continue
-            heard.add(told.reason)
-            if told.reason == asking.ADMITTED and _admits(members, signer.key, told.admission):
-                return told.admission
+            heard.add(goodbye.reason)
+            if goodbye.reason == asking.ADMITTED and _admits(members, signer.key, goodbye.admission):
+                return goodbye.admission
         if asking.REFUSED in heard:
             raise UsageError("The founder of this private swarm did not admit this node.")
         await rest(_show(heard, signer.key, show) * random.uniform(1, 1.3))

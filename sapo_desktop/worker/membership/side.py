@@ -229,9 +229,9 @@ class SwarmSide:
         if joined is None:
             return SwarmInfo(state=self._state, reason=self.reason)
         kept = self.identity.used.where if self.identity.used else ""
-        told, address = self._settings.announce if self._settings else "", self._address
-        if told and address:  # with a listener at all addresses, this one would be useless for other computers
-            address = str(announced(told, joined.signer.key))
+        announce, address = self._settings.announce if self._settings else "", self._address
+        if announce and address:  # with a listener at all addresses, this one would be useless for other computers
+            address = str(announced(announce, joined.signer.key))
         info = linked_info(joined, kept=kept, address=address, member=joined.member)
         return msgspec.structs.replace(info, asking=shown(self.porch)) if joined.members else info
 
@@ -416,16 +416,16 @@ class SwarmSide:
     def _tell(self) -> None:
         """Report the state if it changed."""
         info = self.info()
-        told = SwarmChanged(
+        changed = SwarmChanged(
             state=info.state,
             reason=info.reason,
             peers=len(info.links),
             parted=info.parted,
             asking=len(info.asking),
         )
-        if told != self._reported:
-            self._reported = told
-            self._publish(told)
+        if changed != self._reported:
+            self._reported = changed
+            self._publish(changed)
 
 
 async def _forget(admission: bytes) -> None:

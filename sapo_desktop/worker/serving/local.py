@@ -105,7 +105,7 @@ class LocalService:
     # -- inside ----------------------------------------------------------------------------------------------------
 
     async def _settle(self, *, notify: bool = False) -> None:
-        """Apply the current wishes. `told`: no client waits, so people are informed of a failure."""
+        """Apply the current wishes. `notify`: no client waits, so a failure becomes a notice."""
         async with self._one:
             self._error = None
             if not self._wanted and not self._holds:

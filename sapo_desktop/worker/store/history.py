@@ -217,12 +217,12 @@ class History:
                 (int(self._clock() // week.DAY), joules, joules),
             )
 
-    def note_claims(self, told: Mapping[str, int], gained: int) -> None:
+    def note_claims(self, claims: Mapping[str, int], gained: int) -> None:
         """Store the last numbers of peers (hex keys), the oldest report first, and add their growth."""
         with self._database.writing() as db:
             rows.add_to_total(db, "used", gained)
             # In their order, because the clock may be too coarse.
-            for peer, used in told.items():
+            for peer, used in claims.items():
                 db.execute(
                     "INSERT INTO claims (peer, used, told, helped) VALUES (?, ?, ?, ?) ON CONFLICT (peer) DO UPDATE "
                     "SET used = excluded.used, told = excluded.told, helped = max(helped, excluded.helped)",

@@ -186,10 +186,10 @@ class Lasting:
 
     def keep(self) -> None:
         """Write the reports now."""
-        told, gained = self._unkept, self._gained
+        claims, gained = self._unkept, self._gained
         self._unkept, self._gained, self._kept_at = {}, 0, self._clock()
-        if told:
-            self._later(lambda: self._book.note_claims(told, gained))
+        if claims:
+            self._later(lambda: self._book.note_claims(claims, gained))
 
 
 class Keeper:
