@@ -446,5 +446,8 @@ def _counters_of(checkpoint: Checkpoint | None, now: Counters) -> Counters:
             standing=Standing(),
             asking=asking.Asking(),
             solve_rates={},
+            readable=None,
+            teaching=None,
+            limit=0,
         )
     return msgspec.structs.replace(checkpoint.counters, run=now.run, micro_batch=now.micro_batch)

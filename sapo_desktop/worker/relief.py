@@ -91,6 +91,7 @@ class Relief:
             shots=None,
             limit=0,
             readable=None,
+            teaching=None,
         )
         engine.use_model(model, trainer_settings(status.settings, model.parameters, status.counters))
         if status.manifest is not None:
