@@ -11,12 +11,11 @@ import json
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.core.extraction import CLOSE, OPEN, answer_span, has_tags
+from sapo_desktop.core.extraction import CLOSE
 from sapo_desktop.core.records import Prompt
 from sapo_desktop.engines.bare_tokenizer import load_bare_tokenizer
 from sapo_desktop.engines.chat_template import ChatTemplate
@@ -66,27 +65,6 @@ class ModelTokenizer:
     def text(self, tokens: list[int]) -> str:
         """Return the tokens as text, without special tokens."""
         return str(self.backend.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
-
-    def form(self, tokens: list[int]) -> frozenset[int]:
-        """Return the places of the tokens that are nothing but an answer's tags, or end its turn. No author can give
-        them a meaning.
-
-        The opening tag of an answer without any work is left out: writing it at once is a choice, that of a guess.
-        """
-        places = {len(tokens) - 1} if tokens and tokens[-1] in self.stop_tokens else set()
-        text = self.text(tokens)
-        if not has_tags(text):
-            return frozenset(places)
-        span = answer_span(text)
-        assert span is not None, "it has tags"
-        tags = [range(span.stop, span.stop + len(CLOSE))]
-        if text[: span.start - len(OPEN)].strip():
-            tags.append(range(span.start - len(OPEN), span.start))
-        ends = [len(self.text(tokens[: place + 1])) for place in range(len(tokens))]
-        for place, (start, end) in enumerate(pairwise([0, *ends])):
-            if start < end and any(start in tag and end - 1 in tag for tag in tags):
-                places.add(place)
-        return frozenset(places)
 
     def encode_external(self, text: str, end: bool) -> list[int] | None:
         """Return a peer's text as ids, with special tokens as plain text; None if it spells one.

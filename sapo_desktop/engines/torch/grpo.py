@@ -9,7 +9,6 @@ has none), sequence-level ratios, length penalties, entropy bonuses, a shaped we
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 import torch
@@ -65,16 +64,13 @@ def importance_weights(old: Tensor, sampler: Tensor, cap: float) -> Tensor:
     return torch.exp(old - sampler).clamp(max=cap).detach()
 
 
-def reach(old: Tensor, least: float, form: Collection[int] = ()) -> Tensor:
+def reach(old: Tensor, least: float) -> Tensor:
     """Return the weight per token [T] of one answer of a peer: 1 if our own policy gives each of them at least the
-    probability `least` (learning/external.py), otherwise 0. Tokens at the places `form` may be unlikely: a node that
-    never wrote the answer's tags can only learn them from peers.
+    probability `least` (learning/external.py), otherwise 0.
 
     The ratio to our own policy is 1 whatever a token's probability, so each step would raise a word that we never write
     as much as a likely one. All or nothing, because parts of such an answer do harm (docs/threats.md): tokens after the
     unlikely one in a planted word raise it in the end, and tokens before it teach the model to continue where the
     answer should come.
     """
-    likely = old.exp() >= least
-    likely[list(form)] = True
-    return torch.ones_like(old) if bool(likely.all()) else torch.zeros_like(old)
+    return torch.ones_like(old) if bool((old.exp() >= least).all()) else torch.zeros_like(old)

@@ -75,7 +75,6 @@ class TorchEngine:
             )
         self.policy = Policy(self.lm.model, request.trainer)
         self.trainer = GrpoTrainer(self.policy, request.trainer, self.lm.device)
-        self.trainer.form = self.lm.words.form
         self._packed: dict[bool, tuple[int, WrittenOutModel]] = {}
         most = _MOST_ON_CPU if self.lm.device.type == "cpu" else 0
         self._batch = min(request.batch, most or request.batch) if request.batch else most

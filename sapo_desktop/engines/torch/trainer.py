@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -57,8 +57,6 @@ class GrpoTrainer:
         self.settings = settings
         self.device = device
         self.should_stop: Callable[[], bool] = lambda: False
-        self.form: Callable[[list[int]], Collection[int]] = lambda tokens: ()
-        """The places of an answer's tokens that are its form (`ModelTokenizer.form`)."""
         self.steps = 0
         """Optimiser steps behind the current weights, including those before a restored checkpoint."""
         self.optimiser = self.fresh_optimiser()
@@ -227,7 +225,7 @@ class GrpoTrainer:
 
     def _weight(self, sequence: TrainingSequence, old: Tensor) -> Tensor:
         if sequence.least:
-            return reach(old, sequence.least, self.form(sequence.tokens))
+            return reach(old, sequence.least)
         if sequence.sampler_logprobs is None:
             return torch.ones_like(old)
         sampled = torch.tensor(sequence.sampler_logprobs, dtype=old.dtype, device=old.device)
