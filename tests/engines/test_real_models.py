@@ -104,28 +104,6 @@ def test_text_is_cut_as_tokenizer_json_says_whatever_class_is_named(kind: str, f
     assert words.encode_external(spaced, end=False) == plain.encode(spaced, add_special_tokens=False).ids
 
 
-@pytest.mark.parametrize(
-    ("text", "form"),
-    [
-        ("5 * 9 = 45\n<answer>45</answer>", "<answer></answer>"),
-        ("Über 4 😀 <answer>4</answer>", "<answer></answer>"),
-        ("<answer>45</answer>", "</answer>"),  # a guess chose to answer at once
-        ("<answer>4</answer> or <answer>45</answer>", "<answer></answer>"),
-        ("It is 45</answer>", ""),
-        ("45", ""),
-    ],
-)
-def test_the_form_of_an_answer_is_its_tags_and_its_end(kind: str, folder: Path, text: str, form: str) -> None:
-    words = load_tokenizer(folder)
-    ids = words.encode_external(text, end=True)
-    assert ids is not None
-    places = sorted(words.form(ids))
-    assert places[-1] == len(ids) - 1, "the end of the turn"
-    found = "".join(words.text([ids[place]]) for place in places[:-1])
-    assert found and found in form if form else not found, "a token that holds more than a tag is none of it"
-    assert words.form(ids[:-1]) == frozenset(places[:-1])
-
-
 def test_every_end_that_the_model_names_ends_an_answer(kind: str, folder: Path) -> None:
     ends = {trained_tokenizer(kind).token_to_id(text) for text in [KINDS[kind].end, *KINDS[kind].more_ends]}
     assert load_tokenizer(folder).stop_tokens == ends
