@@ -2,8 +2,8 @@
 
 A group is stored under its path, link -> origin relay -> tag -> identity. Only the link is known; the peer claims the
 rest, which therefore only divides the link's share. If room is short, the oldest group of the largest identity of the
-largest relay and tag of the largest link is dropped. Envelopes are stored as received and parsed again only when drawn;
-no question is made and no answer is scored here.
+largest relay and tag of the largest link is dropped. Envelopes are stored as received: peers get the same bytes, and
+parsed bodies would take more memory. No question is made and no answer is scored here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from sapo_desktop.swarm.protocol import limits
-from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened
+from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened, opened_before
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 
 POOL_BYTES = 64 * limits.KIB * limits.KIB
@@ -66,6 +66,11 @@ class Entry(NamedTuple):
     def size(self) -> int:
         """Its memory in bytes."""
         return len(self.envelope) + OVERHEAD
+
+    @property
+    def body(self) -> GroupBody:
+        """Its content. `Pool.add` takes only verified groups, so nothing is verified again."""
+        return opened_before(self.envelope, GroupBody)
 
 
 class Pool:

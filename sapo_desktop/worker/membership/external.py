@@ -26,7 +26,7 @@ from sapo_desktop.core.network.bucket import Bucket
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.learning.round import EncodedGroup
 from sapo_desktop.swarm.pool.pool import Entry
-from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
+from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody
 from sapo_desktop.swarm.protocol.refusals import Reason, Refusals
 from sapo_desktop.tasks.catalogue import Catalogue, Family, family_of
 from sapo_desktop.tasks.questions import question_seed
@@ -215,7 +215,7 @@ class Intake:
     async def _regenerate(self, entries: Sequence[Entry], answers: int) -> list[_Drawn]:
         named = []
         for entry in entries:
-            body = self._body(entry)
+            body = entry.body
             task = self._tasks.get(body.task)
             if task is None:
                 self._refusals.add(Reason.UNKNOWN_TASK)
@@ -236,9 +236,6 @@ class Intake:
 
     def _family(self, task: str) -> Family:
         return self._catalogue.family(family_of(task))
-
-    def _body(self, entry: Entry) -> GroupBody:
-        return open_envelope(entry.envelope, GroupBody, self._network).body
 
     def _reference(self, body: GroupBody, task: str) -> QuestionRef:
         seed = question_seed(network=self._network, key=body.key, slot=body.slot, task=body.task, index=body.index)
