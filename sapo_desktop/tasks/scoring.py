@@ -1,7 +1,7 @@
 """How an answer in canonical form is scored: by the dataset's own scorer if that is safe, otherwise here.
 
 Three datasets keep their own scorer; their grammars let nothing through that could fool or break it. All others are
-scored here, because their scorers evaluate the answer (binary_matrix), give full marks to text after it
+scored here, because their scorers evaluate the answer (binary_matrix), give the full score to text after it
 (spell_backward), give up to 0.99 for merely containing the right answer, accept anything that follows as a conclusion
 (propositional_logic, which copying would then solve), or accept a tenth more or less as the same number
 (decimal_arithmetic). Pure; the dataset's scorer is passed in.
@@ -36,7 +36,7 @@ def score(
 ) -> float:
     """The score of `answer` (canonical under `grammar`), 0 to 1 if the scorer is sound.
 
-    `scorer` is the dataset's own `score_answer`, called for the datasets in `OWN_MARKERS` only.
+    `scorer` is the dataset's own `score_answer`, called for the datasets in `OWN_SCORERS` only.
     """
     if dataset in OWN_SCORERS:
         return scorer(answer, dict(entry))

@@ -25,7 +25,7 @@ SCRIPTS = [
     "tests.attack.node.escape",
     "tests.attack.peers.swarm",
     "tests.attack.sockets.strangers",
-    "tests.attack.peers.foreign",
+    "tests.attack.peers.external",
     "tests.attack.sockets.autobahn",
     "tests.attack.fuzz",
     "tests.attack.peers.scenarios",

@@ -8,7 +8,7 @@ from sapo_desktop.tasks.scoring import SOLVED, canonical_truth, is_rounded, righ
 
 
 def never(answer: str, entry: dict[str, Any]) -> float:
-    raise AssertionError("this dataset's own marker must not be called")
+    raise AssertionError("this dataset's own scorer must not be called")
 
 
 def entry(answer: str | None) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def test_exact_answers(dataset: str, grammar: str, answer: str, truth: str, expe
     assert score(dataset, grammar, {}, answer, entry(truth), never) == expected
 
 
-def test_the_datasets_own_marker_is_called_for_those_that_keep_it() -> None:
+def test_the_datasets_own_scorer_is_called_for_those_that_keep_it() -> None:
     assert score("prime_factorization", "factors", {}, "2 × 3", entry("2 × 3"), lambda a, e: 0.5) == 0.5
 
 

@@ -1,6 +1,6 @@
 """Valid groups that waste a learner's memory or dilute its step: how much reaches the trainer, as sent and as accepted?
 
-    python -m tests.attack.peers.foreign [--quick] [--json] [--step]
+    python -m tests.attack.peers.external [--quick] [--json] [--step]
 
 The first group has right answers with thousands of spaces inside the tags, which the grammar strips: 20 KB that pass
 all checks. The second kind is just as long and all wrong. It teaches nothing, and used to dilute what other groups
@@ -169,7 +169,7 @@ def take_step(starter: Starter, way: str) -> Stepped:
 
 def stepped(way: str) -> list[Figure]:
     """The step of that way in a child; without figures where it does not live to tell."""
-    line = [sys.executable, "-m", "tests.attack.peers.foreign", "--take", way]
+    line = [sys.executable, "-m", "tests.attack.peers.external", "--take", way]
     done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         return [Figure(f"step on the padded group {way}", done.returncode, "exit code")]
