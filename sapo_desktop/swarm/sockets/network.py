@@ -18,7 +18,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from random import SystemRandom
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidProxy, InvalidURI
@@ -31,7 +30,7 @@ from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol import limits
-from sapo_desktop.swarm.protocol.events import Asked, Closed, Event, Opened
+from sapo_desktop.swarm.protocol.events import Asked, Event, Opened
 from sapo_desktop.swarm.protocol.handshake import NO_TLS, Me, Role
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.protocol.session import Session
@@ -39,6 +38,7 @@ from sapo_desktop.swarm.sockets.certificate import server_context
 from sapo_desktop.swarm.sockets.dialling import Allows, ProxyFault, peer_certificate, proxy_of, reach
 from sapo_desktop.swarm.sockets.door import MOST_UNPROVEN, Door, open_door
 from sapo_desktop.swarm.sockets.fair_queue import SHARE, FairQueue, done_before
+from sapo_desktop.swarm.sockets.kept_links import KeptLinks
 from sapo_desktop.swarm.sockets.load_control import LoadControl
 from sapo_desktop.swarm.sockets.wire import (
     PARTING_SECONDS,
@@ -58,9 +58,6 @@ log = logging.getLogger(__name__)
 TICK_SECONDS = 1.0
 MOST_MEMORY = 256 * limits.KIB * limits.KIB
 """Bytes of pool, shelf and all queues together; above this, the links with the largest queues are ended."""
-_FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
-_LONGEST_ABSENCE = 86400.0
-"""The limit, whatever time a peer asks for."""
 _ANSWER_SECONDS = 10.0
 """How long a greeted peer may take to accept our key or not."""
 _LONGEST_WAIT = 4 / 3 * limits.IDLE_SECONDS
@@ -70,13 +67,9 @@ _SENT_LATELY = 10.0
 """Minimum seconds for which a peer that sent groups counts as a sender."""
 _TURNS = 1.25 / limits.GROUPS_PER_SECOND
 """In multiples of the time between messages at the current pace, so that rare senders count, too."""
-_LASTING = 60.0
-"""A link that lasted this long resets the waiting times."""
 _MOST_PROXY_FAULTS = 256
 _FAULTS = ("too many faults", "shut out", "still shut out", "handshake: ")
 """Prefix of our goodbyes that are the peer's own fault."""
-_HUNG_UP = Closed("", 0, False)
-"""The result of a greeting during which the connection closed."""
 NO_LINK = (
     OSError,
     InvalidHandshake,
@@ -90,29 +83,6 @@ NO_LINK = (
 
 Heard = Callable[[Link, Event], None]
 """Called with what the exchange does not use: Opened, Closed, addresses, statistics, catalogues."""
-
-
-class _Rest:
-    """The wait between two dials of an address: `seconds`, of which a peer that counts asked for the first `asked`."""
-
-    def __init__(self, asked: float, seconds: float) -> None:
-        loop = asyncio.get_running_loop()
-        self.over: asyncio.Future[None] = loop.create_future()
-        self.shortened = False
-        self._asked_until = loop.time() + asked
-        self._timer = loop.call_later(seconds, self.end)
-
-    def shorten(self) -> None:
-        """Wait no longer than the peer asked for."""
-        self.shortened = True
-        self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_at(self._asked_until, self.end)
-
-    def end(self) -> None:
-        """Dial now."""
-        self._timer.cancel()
-        if not self.over.done():
-            self.over.set_result(None)
 
 
 class Network:
@@ -161,23 +131,16 @@ class Network:
         self._certificate = NO_TLS
         self._tls: ssl.SSLContext | None = None
         self._turns_away = False
-        self._rests: dict[Address, _Rest] = {}
-        """For links to keep: those waiting to be dialled again."""
-        self._woke_at = float("-inf")
-        """Monotonic seconds."""
         self.pins: dict[str, bytes] = {}
         """First proven keys of peers whose address names none, by URL."""
         self.lan_pins: dict[str, bytes] = {}
         """The same for peers on the local network, whose address may belong to another node tomorrow: never stored
         on disk."""
-        self.partings: dict[Address, Closed] = {}
-        """For links to keep without a connection: how the last greeting ended."""
-        self.silent: dict[Address, float] = {}
-        """For links to keep: since when nobody answers there, Unix time."""
         self.on_fault: Callable[[str, str], None] = lambda host, reason: None
         """Called for each peer whose link was ended for its faults: its host, and why."""
         self.proxy_faults: dict[Address, Text] = {}
         """For recently dialled addresses: those to which the proxy did not connect, and why."""
+        self.kept = KeptLinks(self)
         self.lan_is_open = False
         """Whether this node announces itself on the local network, so that peers that dial from a private address
         are local."""
@@ -225,7 +188,7 @@ class Network:
 
     def dial(self, address: Address, *, named_by_stranger: bool = False) -> asyncio.Task[None]:
         """Keep a link to this address; cancel the task to end it. `named_by_stranger`: as for `link`."""
-        return self._keep(self._keep_link(address, named_by_stranger))
+        return self._keep(self.kept.keep(address, named_by_stranger=named_by_stranger))
 
     async def link(
         self,
@@ -313,15 +276,7 @@ class Network:
         peers that asked for a longer wait."""
         for wire in self._wires.values():
             wire.cut_off()
-        self._woke_at = time.monotonic()
-        for rest in self._rests.values():
-            rest.shorten()
-
-    def dial_now(self, address: Address) -> None:
-        """A person asks for this address: if a link to it is kept, try again, whatever its peer last said."""
-        self.partings.pop(address, None)
-        if rest := self._rests.get(address):
-            rest.end()
+        self.kept.woke_up()
 
     async def close(self) -> None:
         """Say goodbye to all and end every task."""
@@ -342,44 +297,6 @@ class Network:
             await server.wait_closed()
 
     # -- connections -----------------------------------------------------------------------------------------
-
-    async def _keep_link(self, address: Address, named_by_stranger: bool) -> None:
-        try:
-            await self._link_again_and_again(address, named_by_stranger)
-        finally:
-            self.partings.pop(address, None)
-            self.silent.pop(address, None)
-            self.proxy_faults.pop(address, None)
-
-    async def _link_again_and_again(self, address: Address, named_by_stranger: bool) -> None:
-        delay = _FIRST_DELAY
-        while True:
-            began = time.monotonic()
-            link = await self.link(address, named_by_stranger=named_by_stranger)
-            goodbye = link.goodbye if link else None
-            if link is not None and not link.key:
-                goodbye = goodbye or _HUNG_UP
-            if link is not None and goodbye is not None and (goodbye.by_peer or not link.key):
-                self.partings[address] = goodbye
-            else:
-                self.partings.pop(address, None)
-            if link is None and address not in self.proxy_faults:
-                self.silent.setdefault(address, time.time())
-            else:
-                self.silent.pop(address, None)
-            # Only the holder of the key that we want may send us away for long.
-            from_its_peer = link is not None and link.key and goodbye is not None and goodbye.by_peer
-            wait = min(_LONGEST_ABSENCE, goodbye.retry_after) if from_its_peer and goodbye else 0.0
-            if time.monotonic() - began > _LASTING or began < self._woke_at:
-                delay = _FIRST_DELAY
-            # Full jitter: a relay that returns is not dialled by all its peers within one second.
-            rest = self._rests[address] = _Rest(wait, max(wait, SystemRandom().uniform(0, delay)))
-            try:
-                await rest.over
-            finally:
-                self._rests.pop(address, None)
-                rest.end()
-            delay = _FIRST_DELAY if rest.shortened else min(_LONGEST_DELAY, 2 * delay)
 
     async def _welcome(self, connection: ServerConnection) -> None:
         assert isinstance(connection, BoundedServer)

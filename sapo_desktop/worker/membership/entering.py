@@ -63,7 +63,7 @@ async def greet(network: Network, text: str, invited: str) -> PeerAnswered:
     if link.hello is None or link.goodbye is None or link.goodbye.by_peer or link.session.latency is None:
         raise UsageError(takes_no_link(address, link.goodbye or Closed("", 0, False)))
     milliseconds = 1000 * (time.monotonic() - began)
-    network.dial_now(address)
+    network.kept.dial_now(address)
     key = link.key.hex()
     return PeerAnswered(key=key, program=link.hello.program, milliseconds=milliseconds, address=str(address))
 

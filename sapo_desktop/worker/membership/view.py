@@ -89,7 +89,7 @@ def linked_info(linked: Linked, *, kept: str, address: str, member: Member | Non
     one_source = member is not None and member.one_source
     links = [link for link in exchange.links if link.session.is_open]
     dialled = {link.dialled for link in links}
-    partings = sent_away(network.partings, dialled) | {str(at): why for at, why in network.proxy_faults.items()}
+    partings = sent_away(network.kept.partings, dialled) | {str(at): why for at, why in network.proxy_faults.items()}
     parted = next(iter(partings.values()), "")
     now = time.monotonic()
     return SwarmInfo(
@@ -97,7 +97,7 @@ def linked_info(linked: Linked, *, kept: str, address: str, member: Member | Non
         reason=_ended(linked, time.time()) or _reason(linked, member, len(links), parted),
         parted=parted,
         partings=partings,
-        silent={str(at): since for at, since in network.silent.items() if at not in dialled},
+        silent={str(at): since for at, since in network.kept.silent.items() if at not in dialled},
         key=linked.signer.key.hex(),
         swarm=linked.members.swarm.hex() if linked.members else "",
         kept=kept,

@@ -32,7 +32,7 @@ from tests.bench.figure import Figure, arguments, at_most, show, tell
 from tests.bench.processes import cpu_of, family
 from tests.display import a_display
 from tests.swarm.peers import group
-from tests.swarm.sockets.test_network import nodes, until
+from tests.swarm.sockets.nodes import nodes, until
 
 THREADS, GIGABYTES, KILOBYTES = 1, 1.5, 50
 NEAR, POINTS = 1.05, 5.0

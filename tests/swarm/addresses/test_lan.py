@@ -19,7 +19,7 @@ from sapo_desktop.swarm.addresses.lan import MOST_SERVICES, SERVICE, Lan
 from sapo_desktop.swarm.sockets.certificate import self_signed, server_context
 from sapo_desktop.swarm.sockets.network import now
 from tests.swarm.addresses import test_links
-from tests.swarm.sockets.test_network import until
+from tests.swarm.sockets.nodes import until
 
 pytestmark = pytest.mark.usefixtures("quick")
 HERE = "127.0.0.1"

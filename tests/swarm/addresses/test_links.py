@@ -27,8 +27,8 @@ from sapo_desktop.swarm.sockets.network import Network, now
 from sapo_desktop.swarm.trust.standing import Standing
 from tests.swarm.mesh import check
 from tests.swarm.peers import NETWORK, me
-from tests.swarm.sockets.test_network import nodes as network_nodes
-from tests.swarm.sockets.test_network import until
+from tests.swarm.sockets.nodes import nodes as network_nodes
+from tests.swarm.sockets.nodes import until
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -247,11 +247,11 @@ async def test_a_blocked_key_gets_no_link_which_is_remembered_while_the_address_
     async with open_nodes(tmp_path, False, False, found=0) as (alice, bob):
         bob.network.exchange.blocked = frozenset({alice.signer.key})
         alice.links.keep([bob.address()])
-        await until(lambda: bob.address() in alice.network.partings)
-        goodbye = alice.network.partings[bob.address()]
+        await until(lambda: bob.address() in alice.network.kept.partings)
+        goodbye = alice.network.kept.partings[bob.address()]
         assert (goodbye.reason, goodbye.retry_after, bob.linked()) == ("blocked", 86400, set())
         alice.links.keep([])
-        await until(lambda: not alice.network.partings)
+        await until(lambda: not alice.network.kept.partings)
 
 
 async def test_since_when_nobody_answers_is_remembered_while_an_address_is_kept(tmp_path: Path) -> None:
@@ -259,13 +259,13 @@ async def test_since_when_nobody_answers_is_remembered_while_an_address_is_kept(
         with socket.create_server(("127.0.0.1", 0)) as taken:
             nobody = Address("127.0.0.1", taken.getsockname()[1], tls=False)
         alice.links.keep([nobody, bob.address()])
-        await until(lambda: nobody in alice.network.silent)
-        since = alice.network.silent[nobody]
+        await until(lambda: nobody in alice.network.kept.silent)
+        since = alice.network.kept.silent[nobody]
         assert 0 <= time.time() - since < 60
         await until(lambda: bob.linked())
-        assert set(alice.network.silent) == {nobody} and alice.network.silent[nobody] == since
+        assert set(alice.network.kept.silent) == {nobody} and alice.network.kept.silent[nobody] == since
         alice.links.keep([])
-        await until(lambda: not alice.network.silent)
+        await until(lambda: not alice.network.kept.silent)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"pins": {"wss://a": "zz"}}', b'{"first_seen": {"00": "soon"}}'])

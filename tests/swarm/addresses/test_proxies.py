@@ -15,8 +15,8 @@ from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.worker.membership.entering import greet
 from tests.swarm.proxies import proxy
+from tests.swarm.sockets.nodes import Node, until
 from tests.swarm.sockets.test_certificate import listener
-from tests.swarm.sockets.test_network import Node, until
 
 KINDS = ("http", "socks5h")
 SECRET = "s3cret"
@@ -210,7 +210,7 @@ async def test_a_proxys_fault_names_the_proxy_and_is_not_the_peers(
         assert f"The proxy {kind}://127.0.0.1:{through.port} (the environment's HTTPS_PROXY)" in words
         keeping = alice.network.dial(named)
         await until(lambda: named in alice.network.proxy_faults)
-        assert alice.network.silent == {}, "nobody knows whether the peer answers"
+        assert alice.network.kept.silent == {}, "nobody knows whether the peer answers"
         keeping.cancel()
 
 

@@ -23,7 +23,7 @@ from sapo_desktop.swarm.sockets.network import now
 from sapo_desktop.swarm.sockets.nkey import UserKey
 from tests.swarm.backbone.servers import Server, cluster, running
 from tests.swarm.peers import NETWORK, TASK, group
-from tests.swarm.sockets.test_network import Node, link_up, nodes, until
+from tests.swarm.sockets.nodes import Node, link_up, nodes, until
 from tests.swarm.sockets.test_nkey import written_seed
 
 SUBJECT = "sapo.test"

@@ -18,7 +18,7 @@ from sapo_desktop.swarm.sockets.dialling import reach
 from sapo_desktop.swarm.sockets.network import now
 from tests.swarm.peers import group
 from tests.swarm.proxies import copy
-from tests.swarm.sockets.test_network import Node, until
+from tests.swarm.sockets.nodes import Node, until
 
 
 def test_openssl_reads_it(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from sapo_desktop.swarm.sockets import door as door_module
 from sapo_desktop.swarm.sockets.door import MOST_UNPROVEN, MOST_UNPROVEN_OF_ONE, Door
 from sapo_desktop.worker.membership.index_book import IndexBook
-from tests.swarm.sockets.test_network import Node, link_up, nodes, until
+from tests.swarm.sockets.nodes import Node, link_up, nodes, until
 
 
 def peer(part: int, number: int = 0) -> tuple[str, int]:

@@ -9,8 +9,8 @@ import pytest
 from sapo_desktop.swarm.addresses.address import Address, part_of_internet
 from sapo_desktop.worker.membership.settings import host_and_port
 from tests.swarm.proxies import HOSTS, proxy
+from tests.swarm.sockets.nodes import Node, until
 from tests.swarm.sockets.test_certificate import listener
-from tests.swarm.sockets.test_network import Node, until
 
 
 def is_here() -> bool:

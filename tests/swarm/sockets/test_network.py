@@ -4,68 +4,22 @@ import asyncio
 import contextlib
 import gc
 import time
-from collections.abc import AsyncIterator, Callable
-from random import Random
 from typing import Any
 
 import pytest
 from websockets.asyncio.client import connect
-from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from sapo_desktop.core.network import connection as bounded_connection
 from sapo_desktop.swarm.addresses.address import Address
-from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol import codec, limits
 from sapo_desktop.swarm.protocol import messages as m
-from sapo_desktop.swarm.protocol.events import Event
 from sapo_desktop.swarm.protocol.refusals import Reason
-from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets import network, wire
-from sapo_desktop.swarm.sockets.network import Network, now
-from sapo_desktop.swarm.trust.standing import Standing
-from tests.swarm.mesh import check
-from tests.swarm.peers import NETWORK, TASK, group, me
-
-
-class Node:
-    """A network with its exchange, and a way to wait for what happens."""
-
-    def __init__(self, name: int, **more: Any) -> None:
-        self.signer = Signer(name.to_bytes(32, "big"))
-        exchange = Exchange(self.signer.key, NETWORK, check, Standing(), Random(name))
-        self.heard: list[Event] = []
-        self.network = Network(exchange, me(self.signer), self._hear, **more)
-        self.port = 0
-
-    def _hear(self, link: Link, event: Event) -> None:
-        self.heard.append(event)
-
-    async def listen(self) -> "Node":
-        self.port = await self.network.listen("127.0.0.1", 0)
-        return self
-
-    def address(self, key: bytes | None = None) -> Address:
-        return Address("127.0.0.1", self.port, tls=False, key=key)
-
-    def share(self, index: int = 0) -> bytes:
-        envelope = group(self.signer, slot=int(now().unix // 600), index=index)
-        self.network.publish(envelope)
-        return envelope
-
-    @property
-    def held(self) -> list[bytes]:
-        return [entry.envelope for entry in self.network.exchange.pool]
-
-
-@contextlib.asynccontextmanager
-async def nodes(count: int, **more: Any) -> AsyncIterator[list[Node]]:
-    made = [await Node(name + 1, **more).listen() for name in range(count)]
-    try:
-        yield made
-    finally:
-        await asyncio.gather(*(node.network.close() for node in made))
+from sapo_desktop.swarm.sockets.network import now
+from tests.swarm.peers import TASK
+from tests.swarm.sockets.nodes import Node, knock, link_up, nodes, until
 
 
 async def test_who_ends_a_network_that_runs_hears_no_complaint() -> None:
@@ -81,26 +35,6 @@ async def test_who_ends_a_network_that_runs_hears_no_complaint() -> None:
     gc.collect()
     await asyncio.sleep(0)
     assert not said
-
-
-def knock(node: Node, **more: Any) -> connect:
-    """A stranger's websocket to a node."""
-    return connect(node.address().url, subprotocols=[m.SUBPROTOCOL], **more)  # type: ignore[list-item]
-
-
-async def until(holds: Callable[[], object], seconds: float = 30.0) -> float:
-    """How long it took until that was true."""
-    began = time.monotonic()
-    async with asyncio.timeout(seconds):
-        while not holds():
-            await asyncio.sleep(0.005)
-    return time.monotonic() - began
-
-
-async def link_up(dialler: Node, listener: Node) -> None:
-    """Have the first dial the second, until both heard of it."""
-    dialler.network.dial(listener.address(listener.signer.key))
-    await until(lambda: dialler.heard and listener.heard)
 
 
 async def test_who_drains_takes_no_newcomers_and_keeps_those_it_has() -> None:
@@ -126,61 +60,6 @@ async def test_a_relay_serves_a_third(monkeypatch: pytest.MonkeyPatch) -> None:
         carol.network.exchange.want([TASK], 4)
         await until(lambda: carol.held)
         assert carol.held == [envelope]
-
-
-async def test_a_link_comes_back_after_the_relay_was_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "_FIRST_DELAY", 0.01)
-    monkeypatch.setattr(network, "_LONGEST_DELAY", 0.05)
-    relay, alice = await Node(1).listen(), Node(2)
-    await link_up(alice, relay)
-    await relay.network.close()
-    await until(lambda: not alice.network.exchange.links)
-    again = Node(1)
-    again.port = await again.network.listen("127.0.0.1", relay.port)
-    await until(lambda: again.heard)
-    envelope = alice.share()
-    await until(lambda: again.held)
-    assert again.held == [envelope]
-    await asyncio.gather(again.network.close(), alice.network.close())
-
-
-async def test_after_a_sleep_every_link_is_made_again_within_seconds() -> None:
-    async with nodes(2) as (alice, bob):
-        await link_up(alice, bob)
-        (before,) = alice.network.exchange.links
-        alice.network.dial_again()
-        await until(lambda: [link for link in alice.network.exchange.links if link is not before and link.key])
-        assert before not in alice.network.exchange.links
-
-
-async def test_who_waits_long_to_dial_again_dials_after_a_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network.SystemRandom, "uniform", lambda random, least, most: 600.0)
-    async with nodes(2) as (relay, alice):
-        port = relay.port
-        await relay.network.close()
-        alice.network.dial(Address("127.0.0.1", port, tls=False, key=None))
-        await asyncio.sleep(0.1)  # refused by now: it waits ten minutes
-        again = Node(1)
-        await again.network.listen("127.0.0.1", port)
-        async with asyncio.timeout(5):
-            while not again.heard:
-                alice.network.dial_again()
-                await asyncio.sleep(0.05)
-        await again.network.close()
-
-
-async def test_who_was_asked_to_stay_away_does_so_after_a_sleep_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network.SystemRandom, "uniform", lambda random, least, most: 600.0)
-    async with nodes(3) as (relay, other, alice):
-        relay.network.exchange.blocked = frozenset({alice.signer.key})
-        keyless = other.address(b"x" * 32)  # not the peer that we want, so its words are ignored
-        for address in (relay.address(), keyless):
-            alice.network.dial(address)
-        await until(lambda: len(alice.network._rests) == 2)
-        before = dict(alice.network._rests)
-        alice.network.dial_again()
-        await until(lambda: alice.network._rests.get(keyless) not in (None, before[keyless]))
-        assert alice.network._rests[relay.address()] is before[relay.address()]
 
 
 async def test_web_pages_are_turned_away() -> None:
@@ -240,53 +119,6 @@ async def test_who_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> 
         await until(lambda: not node.network.exchange.links)
 
 
-async def test_what_has_to_wait_for_its_turn_arrives_all_the_same_and_who_goes_leaves_nothing() -> None:
-    async with nodes(2) as (alice, bob):
-        bob.network._gate.spent(2.05)  # all that was saved up, and a tenth of a second's waiting more
-        async with knock(bob) as stranger:
-            await stranger.send(bytes(100))
-            await until(lambda: len(bob.network._gate._turns) or not bob.network._wires)
-        await link_up(alice, bob)
-        envelope = alice.share()
-        await until(lambda: bob.held)
-        assert bob.held == [envelope]
-        await until(lambda: len(bob.network._wires) == 1)
-
-
-async def test_what_waits_has_one_ceiling_and_the_largest_ends_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
-    monkeypatch.setattr(wire, "CUT_OFF_BYTES", 2**30)  # which would end it earlier
-    async with nodes(4, most_memory=300_000) as (host, *others):
-        for other in others:
-            other.network.dial(host.address(host.signer.key))
-        await until(lambda: sum(link.session.is_open for link in host.network.exchange.links) == 3)
-        links = {link.key: link for link in host.network.exchange.links}
-        wires = host.network._wires
-        for other, frames in zip(others, (1, 3, 9), strict=True):
-            monkeypatch.setattr(wires[links[other.signer.key]], "_asleep", None)  # nothing is sent
-            wires[links[other.signer.key]].put([bytes(30_000)] * frames)
-        assert sum(one.memory for one in wires.values()) >= 390_000
-        await until(lambda: len(host.network.exchange.links) < 3)
-        left = {link.key for link in host.network.exchange.links}
-        assert {others[0].signer.key, others[1].signer.key} <= left and others[2].signer.key not in left
-
-
-async def test_bytes_that_arrived_and_wait_to_be_read_count_as_memory() -> None:
-    async with nodes(1) as (node,), knock(node) as stranger:
-        await until(lambda: node.network._wires)
-        (held,) = node.network._wires.values()
-        before, go_on = held.memory, asyncio.Event()
-
-        async def later(part: bytes, gone: object, *, is_new: bool) -> bool:
-            return await go_on.wait()
-
-        node.network._gate.turn = later  # type: ignore[method-assign]
-        for _ in range(3):
-            await stranger.send(bytes(1000))
-        await until(lambda: held.memory - before >= 2000)
-        go_on.set()
-
-
 async def test_one_part_of_the_internet_cannot_hold_every_place(monkeypatch: pytest.MonkeyPatch) -> None:
     async with nodes(5, most_links=3) as (host, *others):
         places = iter([b"one", b"one", b"one", b"two", b"one"])
@@ -323,7 +155,11 @@ REQUEST = (
     b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
     b"Sec-WebSocket-Protocol: sapo.v1\r\n\r\n"
 )
+
+
 PING, PONG, FIRST_PART, NEXT_PART = (bytes([first, 0x80]) + bytes(4) for first in (0x89, 0x8A, 0x02, 0x00))
+
+
 TEXT = b"\x81\x84" + bytes(4) + b"text"
 
 
@@ -445,41 +281,6 @@ async def test_one_place_that_is_given_up_lets_in_one() -> None:
         assert len(ended) == 3 and all(host.network._wires[link]._ending for link in ended)
 
 
-async def test_only_who_proved_its_key_can_send_us_away_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "_FIRST_DELAY", 0.01)
-    tries: list[int] = []
-
-    async def lying(connection: ServerConnection) -> None:
-        tries.append(1)
-        await connection.send(codec.encode(m.Goodbye(reason="full", retry_after=80_000)))
-
-    async with nodes(1) as (node,), serve(lying, "127.0.0.1", 0, subprotocols=[m.SUBPROTOCOL]) as liar:  # type: ignore[list-item]
-        port = next(iter(liar.sockets)).getsockname()[1]
-        node.network.dial(Address("127.0.0.1", port, tls=False, key=bytes(32)))
-        await until(lambda: len(tries) >= 3)
-        assert node.network.exchange.refusals.by_kind()["invalid"] == {}
-
-
-async def test_who_hangs_up_without_a_word_is_known_to_have_been_there() -> None:
-    async def mute(connection: ServerConnection) -> None:
-        """Its end closes the connection."""
-
-    async with nodes(1) as (node,), serve(mute, "127.0.0.1", 0, subprotocols=[m.SUBPROTOCOL]) as server:  # type: ignore[list-item]
-        address = Address("127.0.0.1", next(iter(server.sockets)).getsockname()[1], tls=False)
-        node.network.dial(address)
-        await until(lambda: address in node.network.partings)
-        assert not node.network.partings[address].reason and address not in node.network.silent
-
-
-async def test_who_does_not_read_is_cut_off_and_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with nodes(2) as (alice, bob):
-        await link_up(alice, bob)
-        (link,) = bob.network.exchange.links
-        bob.network._wires[link].put([bytes(limits.MAX_FRAME)] * 5)
-        await until(lambda: not bob.network.exchange.links)
-        assert link not in bob.network._wires
-
-
 async def test_a_peer_that_closes_and_stays_keeps_no_network_from_closing() -> None:
     """It answers our goodbye by the closing handshake, so the library waits for it to end the connection, which it
     never does."""
@@ -523,84 +324,3 @@ async def test_a_link_that_is_ended_while_its_last_words_leave_ends(monkeypatch:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.wait_for(asyncio.shield(dialling), 5)
         assert dialling.cancelled()
-
-
-async def test_all_that_is_sent_and_received_goes_through_the_caps() -> None:
-    async with nodes(2) as (first, second):
-        first.network.upload.rate = second.network.download.rate = 10**6
-        second.network.dial(first.address())
-        envelope = first.share()
-        await until(lambda: envelope in second.held)
-        assert len(envelope) < second.network.download.passed <= first.network.upload.passed
-
-
-async def test_under_a_download_limit_strangers_starve_nobody_and_a_node_leaves_at_once() -> None:
-    async with nodes(2) as (first, second):
-        first.network.download.rate = 20_000
-        strangers = [await knock(first) for _ in range(10)]
-        for stranger in strangers:
-            await stranger.send(bytes(60_000))
-        second.network.dial(first.address())
-        envelope = second.share()
-        await until(lambda: envelope in first.held)
-        for link in second.network.exchange.links:  # what waits for room is not waited for
-            second.network._wires[link].put([bytes(60_000)] * 10)
-        await asyncio.sleep(0.1)
-        await asyncio.wait_for(first.network.close(), 5)
-        assert not first.network.exchange.links
-
-
-async def test_a_relay_with_too_much_to_do_tells_its_peers_and_a_newcomer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
-    async with nodes(3, paces=True) as (relay, early, late):
-        load = relay.network.load
-        assert load is not None
-        busy = iter([False, True])
-
-        def look(*seen: float, **more: float) -> bool:
-            load.share, load.is_paced = 0.25, True
-            return next(busy, False)
-
-        await link_up(early, relay)
-        (link,) = early.network.exchange.links
-        assert link.session.groups_together == 1
-        monkeypatch.setattr(load, "look", look)
-        await until(lambda: link.session.groups_together == 2)
-        assert link.session.credit(now().monotonic)[0] <= limits.FIRST_GROUPS / 4
-        late.network.dial(relay.address(relay.signer.key))
-        await until(lambda: any(link.session.groups_together == 2 for link in late.network.exchange.links))
-
-
-async def test_who_does_not_heed_it_is_read_when_it_may_send_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with nodes(2) as (alice, bob):
-        await link_up(alice, bob)
-        (theirs,) = bob.network.exchange.links
-        waits = iter([0.2, 0.2, 0.0])
-        asked: list[float] = []
-
-        def overdue(at: float) -> float:
-            asked.append(at)
-            return next(waits, 0.0)
-
-        monkeypatch.setattr(theirs.session, "overdue", overdue)
-        for index in range(3):
-            alice.share(index)
-            await until(lambda: len(bob.held) == index + 1)  # noqa: B023 - awaited at once
-        assert len(asked) >= 3 and asked[1] - asked[0] >= 0.2 and asked[2] - asked[1] >= 0.2
-
-
-async def test_who_is_not_read_for_long_hears_that_the_link_lives(monkeypatch: pytest.MonkeyPatch) -> None:
-    idle = 1.5  # less, and a busy computer takes the link for idle
-    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
-    monkeypatch.setattr(network, "_LONGEST_WAIT", network._LONGEST_WAIT / limits.IDLE_SECONDS * idle)
-    monkeypatch.setattr(limits, "IDLE_SECONDS", idle)
-    async with nodes(2) as (alice, bob):
-        await link_up(alice, bob)
-        (ours,), (theirs,) = alice.network.exchange.links, bob.network.exchange.links
-        monkeypatch.setattr(theirs.session, "overdue", lambda at: 1000.0)
-        for index in range(2):
-            alice.share(index)
-        await until(lambda: len(bob.held) == 1)
-        heard = ours.heard
-        await until(lambda: len(bob.held) == 2)
-        assert ours.heard > heard

@@ -7,18 +7,18 @@ from sapo_desktop.swarm.protocol import messages as m
 from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.sockets import network
 from sapo_desktop.worker.membership.entering import greet
-from tests.swarm.sockets.test_network import nodes, until
+from tests.swarm.sockets.nodes import nodes, until
 
 
 async def test_who_asks_for_a_peer_that_blocked_this_node_is_linked_once_it_is_let_in() -> None:
     async with nodes(2) as (alice, bob):
         bob.network.exchange.blocked = frozenset({alice.signer.key})
         alice.network.dial(bob.address())
-        await until(lambda: bob.address() in alice.network._rests)
-        assert alice.network.partings[bob.address()].reason == "blocked"
+        await until(lambda: bob.address() in alice.network.kept._rests)
+        assert alice.network.kept.partings[bob.address()].reason == "blocked"
         bob.network.exchange.blocked = frozenset()
         answered = await greet(alice.network, str(bob.address()) + "/", "")
-        assert answered.address == str(bob.address()) and not alice.network.partings
+        assert answered.address == str(bob.address()) and not alice.network.kept.partings
         await until(lambda: [link for link in alice.network.exchange.links if link.session.is_open])
 
 

@@ -25,7 +25,7 @@ from sapo_desktop.worker.membership.joining import Identified, Joined, Joining, 
 from sapo_desktop.worker.store.history import History
 from tests.builders import run_manifest
 from tests.swarm.peers import group_body
-from tests.swarm.sockets.test_network import until
+from tests.swarm.sockets.nodes import until
 from tests.worker.control.handlers.test_human import Engine as PersonsEngine
 from tests.worker.control.handlers.test_human import Examiner as PersonsExaminer
 from tests.worker.control.handlers.test_human import Side, right

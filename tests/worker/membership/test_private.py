@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import KeyringClosed, PassphraseNeeded, UsageError
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.core.network.invite import Invite
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.addresses.address import Address
@@ -22,7 +23,7 @@ from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.secrets import system_keyring
 from sapo_desktop.worker.control.handlers.requests import Requests
-from sapo_desktop.worker.control.messages.base import Ok, Request
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.replies import IdentityIs, InviteIs
 from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
@@ -39,7 +40,7 @@ from sapo_desktop.worker.membership import asking as asking_module
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from sapo_desktop.worker.membership.private import admission_link, invite, joined, members_of, own_address
 from sapo_desktop.worker.membership.settings import rejoins
-from tests.swarm.sockets.test_network import until
+from tests.swarm.sockets.nodes import until
 from tests.system.test_identity import Memory, in_memory
 from tests.worker.control.handlers.test_requests import requests
 from tests.worker.membership.test_joining import Seat

@@ -29,7 +29,7 @@ from sapo_desktop.worker.membership.joining import PUBLIC_SWARM, Joined
 from sapo_desktop.worker.membership.settings import check, place_on_lan
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.membership.view import SHOWN_ON_LAN
-from tests.swarm.sockets.test_network import until
+from tests.swarm.sockets.nodes import until
 from tests.worker.control.handlers.test_requests import requests, side_of
 from tests.worker.membership.test_joining import Seat
 from tests.worker.test_node import SETTINGS, Scene
