@@ -11,7 +11,8 @@ import msgspec
 from sapo_desktop.commands.line.door import Attached, Door
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import CheckpointError, NotRunning, PassphraseNeeded, SapoError
-from sapo_desktop.core.records import EvalReport, Gain, Mark, RoundReport, TaskMark
+from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.records import RoundReport
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Training, Why
@@ -20,8 +21,8 @@ from sapo_desktop.models.fit.fit import badges, fit
 from sapo_desktop.models.fit.room import described
 from sapo_desktop.system.hardware import Hardware
 from sapo_desktop.worker.control.messages import replies
-from sapo_desktop.worker.control.messages.asking import Ask, Asked, Tried, TryTask
-from sapo_desktop.worker.control.messages.base import Exported, Message, Ok, Request
+from sapo_desktop.worker.control.messages.asking import TryTask
+from sapo_desktop.worker.control.messages.base import Exported, Message, Ok
 from sapo_desktop.worker.control.messages.events import (
     Answered,
     EvalFinished,
@@ -32,32 +33,20 @@ from sapo_desktop.worker.control.messages.events import (
     StateChanged,
     Stopping,
 )
-from sapo_desktop.worker.control.messages.facts import Examine, Facts
 from sapo_desktop.worker.control.messages.models import CatalogueIs, FitIs, FitReply, FitRequest, GetFit
 from sapo_desktop.worker.control.messages.requests import (
-    AddTasks,
-    AdmitPeer,
     AskForQuestion,
     ChangeIdentity,
     CreateSwarm,
     Evaluate,
     ExportModel,
-    GetComparisons,
-    GetCurve,
     GetHistory,
     GetIdentity,
-    GetInvite,
     GetSettings,
-    GetSources,
     GetStatus,
     GetUnsupported,
     GiveAnswer,
-    JoinSwarm,
-    ListCheckpoints,
-    ListTasks,
     Quit,
-    RefuseJoin,
-    RemoveTasks,
     ResetSettings,
     RollBack,
     SetSettings,
@@ -66,36 +55,8 @@ from sapo_desktop.worker.control.messages.requests import (
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollouts
 from sapo_desktop.worker.control.messages.swarm import JoinRequest, RelayOptions
 from tests import builders
-from tests.builders import MACHINE, round_report
-
-FAMILIES = ("gcd", "lcm", "count_bits", "spell_backward", "basic_arithmetic", "base_conversion")
-LINK = f"sapo://join?swarm={'5a' * 32}&peer=wss://a.example:8765&admission={'0f' * 72}"
-HOSTILE = "48 = 1*36\x1b[2J\x1b]0;owned\x07 + 12\u202e [red]12[/red]\x00"
-
-
-def scripted_round(number: int, solved: float = 0.25) -> RoundReport:
-    """A round of eight groups, of every family one task."""
-    tasks = [
-        TaskMark(task=f"{family}/easy", answers=8, solved=solved, partial=solved, reward=solved) for family in FAMILIES
-    ]
-    return round_report(
-        number,
-        reward=solved,
-        solved=solved,
-        partial=solved + 0.05,
-        local_groups=8,
-        zero_advantage_groups=1,
-        answer_tokens=2000,
-        tasks=tasks,
-        seconds=2.9,
-        checkpoint=number,
-    )
-
-
-def eval_report(checkpoint: str, number: int, score: float, which: str = "validation") -> EvalReport:
-    marks = [TaskMark(task="gcd/easy", answers=200, solved=score, partial=score + 0.06, reward=score)]
-    about = {"round": number, "which": which, "questions": 200, "tasks": marks, "seconds": 1.5}
-    return builders.eval_report(checkpoint, score, partial=score + 0.06, low=score - 0.05, high=score + 0.05, **about)
+from tests.builders import MACHINE
+from tests.cli.fake_replies import FAMILIES, FIXED, HOSTILE, eval_report, human_marked, posed, scripted_round, tried
 
 
 @dataclass
@@ -166,27 +127,6 @@ class FakeNode:
             case GetFit():
                 machine = described(request.ram, request.vram, self.machine)
                 return FitIs(fit=fit(machine, model_catalogue(), self.settings))
-            case GetComparisons():
-                ours, other = (
-                    replies.Compared(hash=name, name=name, base=base, now=now)
-                    for name, base, now in (("smollm2-135m", 0.03, 0.22), ("starter", None, 0.4))
-                )
-                gain = Gain(value=-0.18, low=-0.26, high=-0.1)
-                one = replies.Comparison(questions=120, which="test", ours=ours, other=other, difference=gain)
-                return replies.Comparisons([one])
-            case GetCurve():
-                return replies.Curve(
-                    round=[],
-                    reward=[],
-                    solved=[],
-                    swarm_reward=[],
-                    swarm_low=[],
-                    swarm_high=[],
-                    swarm_peers=[],
-                    swarm_mine=[],
-                    silo=[],
-                    model=[],
-                )
             case GetHistory(after=after, limit=limit):
                 found = [report for report in self.rounds if report.round > after]
                 return replies.History(rounds=found[:limit], more=len(found) > limit)
@@ -201,11 +141,11 @@ class FakeNode:
             case ExportModel(to=to):
                 return Exported(folder=to, files=["adapter.safetensors"])
             case TryTask():
-                return _tried(request)
+                return tried(request)
             case AskForQuestion(task=task):
-                return _posed(task or "gcd/easy", self.settings.share)
+                return posed(task or "gcd/easy", self.settings.share)
             case GiveAnswer():
-                return _human_marked(request, self.settings.share)
+                return human_marked(request, self.settings.share)
             case GetIdentity():
                 return self.identity
             case ChangeIdentity():
@@ -213,7 +153,7 @@ class FakeNode:
             case CreateSwarm(passphrase=None) if self.without_keyring:
                 raise PassphraseNeeded("The admission key needs a passphrase.")
             case _:
-                return _FIXED.get(type(request), Ok())
+                return FIXED.get(type(request), Ok())
 
     async def events(self) -> AsyncIterator[Event]:
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -359,100 +299,3 @@ class FakeDoor(Door):
             machine = described(request.ram, request.vram, self.machine)
             return FitIs(fit=fit(machine, model_catalogue(), self.node.settings))
         return CatalogueIs(models=badges(self.machine, model_catalogue(), self.node.settings, []))
-
-
-def _checkpoints() -> list[replies.CheckpointInfo]:
-    base = replies.CheckpointInfo(number=0, round=0, created=0.0, bytes=0, validation=0.21, best=False, last=False)
-    last = msgspec.structs.replace(
-        base, number=12, round=12, created=1_700_000_000.0, bytes=3_600_000, validation=0.27, best=True, last=True
-    )
-    return [base, last]
-
-
-def _tasks() -> list[replies.TaskInfo]:
-    return [
-        builders.task_info(
-            family,
-            level,
-            title=f"Title of {family}",
-            config={"min_numbers": 2, "max_value": 100},
-            example="Find the greatest common divisor of 48 and 36.",
-            solved=0.5,
-            answers=320,
-        )
-        for family in FAMILIES
-        for level in ("easy", "middle", "hard")
-    ]
-
-
-def _posed(task: str, shared: bool) -> replies.PosedQuestion:
-    return replies.PosedQuestion(
-        id="0123456789abcdef",
-        task=task,
-        title="Title of gcd",
-        question=f"Find the greatest common divisor of 48 and 36.\n{HOSTILE}",
-        form="a whole number, like 42",
-        shared=shared,
-        where="Your answer is published under this node's key." if shared else "Your answer stays on this computer.",
-        seconds=900.0,
-    )
-
-
-def _human_marked(request: GiveAnswer, shared: bool) -> replies.HumanMarked:
-    solved = request.answer.strip() == "12"
-    return replies.HumanMarked(
-        task="gcd/easy",
-        question="Find the greatest common divisor of 48 and 36.",
-        completion=f"<answer>{request.answer.strip()}</answer>",
-        mark=Mark(
-            solved=solved,
-            partial=float(solved),
-            reward=float(solved),
-            answer=request.answer.strip(),
-            verdict="solved" if solved else "wrong",
-        ),
-        truth="12",
-        model_solved=2,
-        model_answers=7,
-        shared=shared,
-        learned=True,
-        note="",
-    )
-
-
-def _tried(request: TryTask) -> Tried:
-    return Tried(
-        task=request.task,
-        seed=request.seed if request.seed is not None else 7,
-        question="Find the greatest common divisor of 48 and 36.",
-        completion=request.answer if request.answer is not None else HOSTILE,
-        mark=Mark(
-            solved=(solved := request.answer == "12"),
-            partial=0.0,
-            reward=0.0,
-            answer=request.answer,
-            verdict="solved" if solved else "wrong",
-        ),
-        truth="12",
-    )
-
-
-_FIXED: dict[type, Message] = {
-    GetSources: replies.Sources(
-        items=[
-            replies.Source(task="gcd/easy", origin="own", author="", groups=30, answers=240, weight=30.0),
-            replies.Source(task="lcm/easy", origin="peer", author="ab" * 32, groups=9, answers=72, weight=10.0),
-        ]
-    ),
-    ListCheckpoints: replies.Checkpoints(items=_checkpoints()),
-    Ask: Asked(text=HOSTILE, tokens=12, seconds=0.2),
-    ListTasks: replies.Tasks(items=_tasks(), left_out=["bad.csv: It is bad."]),
-    AddTasks: Ok(text="Done."),
-    RemoveTasks: Ok(text="Done."),
-    RefuseJoin: Ok(text="Refused."),
-    AdmitPeer: replies.InviteIs(link=LINK),
-    GetInvite: replies.InviteIs(link=LINK),
-    JoinSwarm: Ok(text="This node will join the private swarm."),
-    Examine: Facts(values={"torch": "2.13.0", "device": "cpu"}),
-}
-"""What it always says to some requests."""

@@ -13,7 +13,7 @@ from sapo_desktop.worker.control.messages.events import (
     RoundFinished,
     StateChanged,
 )
-from tests.cli.fake_node import eval_report, scripted_round
+from tests.cli.fake_replies import eval_report, scripted_round
 
 
 def a_view(**more: Any) -> Dashboard:

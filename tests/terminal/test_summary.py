@@ -6,7 +6,7 @@ from sapo_desktop.commands.run import summary_lines
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, RoundFinished
 from tests.builders import step_report
-from tests.cli.fake_node import eval_report, scripted_round
+from tests.cli.fake_replies import eval_report, scripted_round
 
 
 def test_rewards_scores_place_and_next_commands() -> None:

@@ -11,7 +11,7 @@ from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.views import PlainView, eval_line, passing_line
 from sapo_desktop.worker.control.messages.events import Progressed, RoundFinished, StateChanged
 from tests.builders import eval_report
-from tests.cli.fake_node import scripted_round
+from tests.cli.fake_replies import scripted_round
 
 
 def test_that_the_computer_is_busy_is_reported_when_it_begins_and_not_of_every_round() -> None:

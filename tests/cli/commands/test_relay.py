@@ -6,14 +6,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from sapo_desktop.worker.control.messages.base import Message, Request
+from sapo_desktop.commands.line.parser import build_parser
+from sapo_desktop.commands.relay import _options
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.link.requests import Request
+from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.events import Event, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import RelayStatus
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit
 from sapo_desktop.worker.control.messages.swarm import RelayOptions, SwarmInfo
 from tests.cli.fake_node import FakeDoor, FakeNode
-from tests.cli.test_cli import Words
+from tests.cli.fake_replies import LINK
+from tests.cli.words import Words
 
 STATUS = RelayStatus(swarm=SwarmInfo(state="linked", reason="Relaying."), pid=1, version="0.1.0", uptime=1.0)
 
@@ -75,3 +80,31 @@ def test_on_a_relays_folder_a_command_for_nodes_says_what_runs_there(run: Words,
     door.node.then = None  # type: ignore[attr-defined]
     assert run("history") == 1
     assert "A relay runs on this folder" in run.stderr
+
+
+def relay_options(*words: str) -> RelayOptions:
+    return _options(build_parser().parse_args(["relay", "--listen", "[::]:1", *words]))
+
+
+def test_a_relay_takes_its_swarm_from_a_link() -> None:
+    assert relay_options() == RelayOptions(listen="[::]:1")
+    given = relay_options("--peer", "wss://b.example:8766", "--invite", LINK)
+    assert given.peers == "wss://b.example:8766,wss://a.example:8765"
+    assert (given.invited, given.swarm, given.admission) == ("wss://a.example:8765", "5a" * 32, "0f" * 72)
+    nearby = LINK.replace("a.example", "localhost")
+    with pytest.raises(UsageError, match=r"leads to wss://localhost:8765.*--private-addresses"):
+        relay_options("--invite", nearby)
+    assert relay_options("--invite", nearby, "--private-addresses").invited == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--backbone-credentials", "FILE"], "--backbone URL"),
+        (["--backbone-shards", "64"], "--backbone URL"),
+        (["--admission", "0f" * 72], "--swarm"),
+    ],
+)
+def test_a_relays_option_without_the_one_it_belongs_to_is_refused(words: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        relay_options(*words)

@@ -6,7 +6,7 @@ import pytest
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.worker.control import unstarted
 from tests.cli.fake_node import FakeDoor
-from tests.cli.test_cli import Words
+from tests.cli.words import Words
 
 
 @pytest.fixture

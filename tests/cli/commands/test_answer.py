@@ -12,7 +12,7 @@ from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAn
 from sapo_desktop.worker.control.messages.rollouts import Rollouts
 from tests.builders import rollout
 from tests.cli.fake_node import FakeDoor, FakeNode
-from tests.cli.test_cli import Words
+from tests.cli.words import Words
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ import signal
 import pytest
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.worker.control.messages.base import Message, Request
+from sapo_desktop.core.link.requests import Request
+from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.serving import GetServer, NewServerKey, Serve, ServerIs
 from tests.cli.fake_node import FakeDoor, FakeNode
-from tests.cli.test_cli import Words
+from tests.cli.words import Words
 
 KEY = "sk-sapo-secret"
 

@@ -15,15 +15,16 @@ import pytest
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.fitting import Estimate
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.core.models import Contents, Found, Installed, KeptFile, Transfer, Unfinished
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.processes import python_environment
 from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.worker.control.messages import models
-from sapo_desktop.worker.control.messages.base import Message, Request
+from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.events import Stopping
 from tests.cli.fake_node import FakeDoor, FakeNode
-from tests.cli.test_cli import Words
+from tests.cli.words import Words
 from tests.models.hub_server import FakeHub, Fault, Repo, gguf_hit, running_hub, safetensors_hit, with_a_network
 from tests.models.small_models import gguf, transformers_files
 
