@@ -5922,10 +5922,6 @@
         <translation>Im Arbeitsprozess ist ein Fehler aufgetreten ({what}). Bitte melde ihn, mit der Diagnosedatei.</translation>
     </message>
     <message>
-        <source>The {host} answered {found} instead of {expected}.</source>
-        <translation>{host} hat mit {found} geantwortet, wo {expected} erwartet wurde.</translation>
-    </message>
-    <message>
         <source>The {host} did not answer within {seconds} s and was stopped.</source>
         <translation>Der Prozess „{host}“ antwortete nicht innerhalb von {seconds} s und wurde beendet.</translation>
     </message>

@@ -50,7 +50,7 @@ async def import_(context: Context, args: Namespace) -> None:
     async def alone(settings: Settings, show: Show) -> Kept:
         folder = str(librarian.models_folder(settings))
         request = TakeIn(folder=folder, path=path, name=args.name)
-        return await librarian.ask(request, Kept, DataFolder.open(context.folder), show)
+        return await librarian.ask(request, DataFolder.open(context.folder), show)
 
     await _install(context, path, models.ImportModel(path=path, name=args.name), alone)
 
@@ -62,7 +62,7 @@ async def remove(context: Context, args: Namespace) -> None:
             settings = context.kept()
             librarian.check_unused(settings, args.name)
             request = Remove(folder=str(librarian.models_folder(settings)), name=args.name)
-            removed = await librarian.ask(request, Removed, DataFolder.open(context.folder))
+            removed = await librarian.ask(request, DataFolder.open(context.folder))
         else:
             removed = await call(node, models.RemoveModel(name=args.name))
     context.out.emit("removed", name=removed.name, bytes=removed.bytes)

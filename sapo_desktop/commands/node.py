@@ -10,11 +10,12 @@ from typing import NamedTuple
 from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.door import Node
 from sapo_desktop.core.errors import NotRunning
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.core.why import in_english
 from sapo_desktop.terminal.swarm_words import relay_fields, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent, size
 from sapo_desktop.view.fields import fields, round_fields
-from sapo_desktop.worker.control.messages.base import Ok, Request
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.replies import (
     RelayStatus,
     StartingStatus,

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text, sentence
 
@@ -104,72 +105,11 @@ class Installed(Record, frozen=True):
         return sum(file.bytes for file in self.files.values())
 
 
-# -- requests to the process that handles model files (worker/hosts/protocol.py, kind `models`)
+# -- replies of the process that handles model files (worker/hosts/protocol.py, kind `librarian`)
 
 
 class StoreMessage(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
-    """Base of requests, replies and progress."""
-
-
-class Fetch(StoreMessage, frozen=True):
-    """Download a model into the models folder, or continue an interrupted download."""
-
-    folder: str
-    reference: str
-    """A name of the catalogue, or `OWNER/NAME`, or `OWNER/NAME@REVISION`."""
-    files: list[FileName] = []
-    """Only these files of a repository."""
-    access: Access = Access()
-
-
-class AtRate(StoreMessage, frozen=True):
-    """Limit the rate of a running download to so many bytes per second; 0: no limit. Sent during a download, and its
-    own reply."""
-
-    bytes: int
-
-
-class TakeIn(StoreMessage, frozen=True):
-    """Import a model of this computer into the models folder."""
-
-    folder: str
-    path: str
-    name: str | None = None
-    """None: use the name of the folder or file."""
-
-
-class Remove(StoreMessage, frozen=True):
-    """Delete an installed model, or the rest of an unfinished download."""
-
-    folder: str
-    name: str
-
-
-class Look(StoreMessage, frozen=True):
-    """List the models folder; if a model is named as in Fetch, only that model."""
-
-    folder: str
-    reference: str = ""
-    files: list[FileName] = []
-
-
-class Search(StoreMessage, frozen=True):
-    """Search the hub for models by words."""
-
-    words: str
-    access: Access = Access()
-
-
-class Find(StoreMessage, frozen=True):
-    """List the models of this user's other programs (models/found.py)."""
-
-
-class AskRelease(StoreMessage, frozen=True):
-    """Fetch a release's manifest (core/updates/) and its signature, without checking either."""
-
-    address: str
-    proxy: str = ""
-    """See Access."""
+    """Base of replies and progress."""
 
 
 class ReleaseSays(StoreMessage, frozen=True):
@@ -288,8 +228,76 @@ class Transfer(StoreMessage, frozen=True):
     """While waiting: the reason and for how long."""
 
 
+class RateIs(StoreMessage, frozen=True):
+    """Reply to AtRate."""
+
+    bytes: int
+
+
+# -- requests
+
+
+class Fetch(Request[Kept], frozen=True, kw_only=True):
+    """Download a model into the models folder, or continue an interrupted download."""
+
+    folder: str
+    reference: str
+    """A name of the catalogue, or `OWNER/NAME`, or `OWNER/NAME@REVISION`."""
+    files: list[FileName] = msgspec.field(default_factory=list)
+    """Only these files of a repository."""
+    access: Access = Access()
+
+
+class AtRate(Request[RateIs], frozen=True, kw_only=True):
+    """Limit the rate of a running download to so many bytes per second; 0: no limit. Sent during a download."""
+
+    bytes: int
+
+
+class TakeIn(Request[Kept], frozen=True, kw_only=True):
+    """Import a model of this computer into the models folder."""
+
+    folder: str
+    path: str
+    name: str | None = None
+    """None: use the name of the folder or file."""
+
+
+class Remove(Request[Removed], frozen=True, kw_only=True):
+    """Delete an installed model, or the rest of an unfinished download."""
+
+    folder: str
+    name: str
+
+
+class Look(Request[Contents], frozen=True, kw_only=True):
+    """List the models folder; if a model is named as in Fetch, only that model."""
+
+    folder: str
+    reference: str = ""
+    files: list[FileName] = msgspec.field(default_factory=list)
+
+
+class Search(Request[HubModels], frozen=True, kw_only=True):
+    """Search the hub for models by words."""
+
+    words: str
+    access: Access = Access()
+
+
+class Find(Request[FoundModels], frozen=True, kw_only=True):
+    """List the models of this user's other programs (models/found.py)."""
+
+
+class AskRelease(Request[ReleaseSays], frozen=True, kw_only=True):
+    """Fetch a release's manifest (core/updates/) and its signature, without checking either."""
+
+    address: str
+    proxy: str = ""
+    """See Access."""
+
+
 StoreRequest = Fetch | AtRate | TakeIn | Remove | Look | Find | Search | AskRelease
-StoreReply = Kept | AtRate | Removed | Contents | FoundModels | HubModels | ReleaseSays
 StoreProgress = Transfer
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from sapo_desktop.core.fitting import ProductTimes
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.core.records import Generated as Generated
 from sapo_desktop.core.records import Prompt, Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text
@@ -20,40 +21,11 @@ Progress = Callable[[msgspec.Struct], None]
 GgufWeights = Literal["F32", "F16"]
 
 
-# -- requests to the engine host -----------------------------------------------------------------------------
+# -- replies -----------------------------------------------------------------------------------------------
 
 
 class EngineMessage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Base of requests, replies and progress of the engine host."""
-
-
-class Load(EngineMessage, frozen=True):
-    """Load base weights and make a fresh adapter. Must come first; may be repeated for another model."""
-
-    model: str
-    """Folder of the model in transformers' layout."""
-    trainer: TrainerSettings
-    threads: int
-    device: str = "auto"
-    dtype: str = "auto"
-    rounded: bool = False
-    """Whether the matrices of the base's blocks are stored in 8 bits."""
-    batch: int = 0
-    """Maximum answers at once, as memory allows; 0: the engine's own limit."""
-    card_memory: int = 0
-    """Maximum bytes of the graphics card's memory for tensors; 0: all of it."""
-
-
-class TimeProducts(EngineMessage, frozen=True):
-    """Measure this processor's speed at a model's width. Needs no `Load`; takes about a second."""
-
-    hidden: int
-    widest: int
-    """Columns of the model's largest matrix: its feed-forward size."""
-
-
-class ProductsTimed(EngineMessage, frozen=True):
-    times: ProductTimes
+    """Base of replies and progress of the engine host."""
 
 
 class Loaded(EngineMessage, frozen=True):
@@ -73,7 +45,57 @@ class Loaded(EngineMessage, frozen=True):
     """Whether worked examples can help: not with a model made to answer these questions in tags."""
 
 
-class Generate(EngineMessage, frozen=True):
+class ProductsTimed(EngineMessage, frozen=True):
+    times: ProductTimes
+
+
+class Encoded(EngineMessage, frozen=True):
+    tokens: list[list[int] | None]
+    """None for a text that contains one of the tokenizer's added-token strings."""
+    prompts: list[list[int]] = []
+
+
+class Stepped(EngineMessage, frozen=True):
+    report: StepReport
+    beside: Generated | None = None
+    """The answers given at the same time."""
+
+
+class Done(EngineMessage, frozen=True):
+    files: list[str] = []
+    steps: int = 0
+    """After `Restore`: optimiser steps behind the loaded adapter."""
+
+
+# -- requests to the engine host -----------------------------------------------------------------------------
+
+
+class Load(Request[Loaded], frozen=True, kw_only=True):
+    """Load base weights and make a fresh adapter. Must come first; may be repeated for another model."""
+
+    model: str
+    """Folder of the model in transformers' layout."""
+    trainer: TrainerSettings
+    threads: int
+    device: str = "auto"
+    dtype: str = "auto"
+    rounded: bool = False
+    """Whether the matrices of the base's blocks are stored in 8 bits."""
+    batch: int = 0
+    """Maximum answers at once, as memory allows; 0: the engine's own limit."""
+    card_memory: int = 0
+    """Maximum bytes of the graphics card's memory for tensors; 0: all of it."""
+
+
+class TimeProducts(Request[ProductsTimed], frozen=True, kw_only=True):
+    """Measure this processor's speed at a model's width. Needs no `Load`; takes about a second."""
+
+    hidden: int
+    widest: int
+    """Columns of the model's largest matrix: its feed-forward size."""
+
+
+class Generate(Request[Generated], frozen=True, kw_only=True):
     """Answer each question `answers` times with the current adapter, or with the base if `base` is set. `averaged`:
     with the average of the recent adapters, which represents what was learned."""
 
@@ -85,41 +107,29 @@ class Generate(EngineMessage, frozen=True):
     averaged: bool = False
 
 
-class Encode(EngineMessage, frozen=True):
+class Encode(Request[Encoded], frozen=True, kw_only=True):
     """Turn external text into ids, with special tokens as plain text; optionally append the end of the sequence.
     (Questions are our own text and get the chat template.)"""
 
     texts: list[str]
     end: bool
-    questions: list[Prompt] = []
+    questions: list[Prompt] = msgspec.field(default_factory=list)
 
 
-class Encoded(EngineMessage, frozen=True):
-    tokens: list[list[int] | None]
-    """None for a text that contains one of the tokenizer's added-token strings."""
-    prompts: list[list[int]] = []
-
-
-class Step(EngineMessage, frozen=True):
+class Step(Request[Stepped], frozen=True, kw_only=True):
     batch: list[TrainingSequence]
     beside: Generate | None = None
     """Answered at the same time with the adapter from before the step, if the engine can."""
 
 
-class Stepped(EngineMessage, frozen=True):
-    report: StepReport
-    beside: Generated | None = None
-    """The answers given at the same time."""
-
-
-class Save(EngineMessage, frozen=True):
+class Save(Request[Done], frozen=True, kw_only=True):
     """Write everything that `Restore` needs. The adapter's own file has the average, or the live weights."""
 
     folder: str
     averaged: bool = True
 
 
-class Restore(EngineMessage, frozen=True):
+class Restore(Request[Done], frozen=True, kw_only=True):
     """Load a checkpoint's files; None: return to the untrained adapter."""
 
     folder: str | None
@@ -127,7 +137,7 @@ class Restore(EngineMessage, frozen=True):
     """Continue from the checkpoint's averaged adapter, with a fresh optimiser (for the guard)."""
 
 
-class Configure(EngineMessage, frozen=True):
+class Configure(Request[Done], frozen=True, kw_only=True):
     """Change settings that need no reload: learning rate, micro-batch, threads."""
 
     learning_rate: float | None = None
@@ -135,14 +145,14 @@ class Configure(EngineMessage, frozen=True):
     threads: int | None = None
 
 
-class Export(EngineMessage, frozen=True):
+class Export(Request[Done], frozen=True, kw_only=True):
     """Export the averaged weights: `peft` (adapter), `merged` (transformers folder) or `gguf`."""
 
     format: str
     folder: str
 
 
-class WriteGguf(EngineMessage, frozen=True):
+class WriteGguf(Request[Done], frozen=True, kw_only=True):
     """Write a model folder as a GGUF file, for a generator in another process. Needs no `Load`: the weights pass
     through memory one tensor at a time."""
 
@@ -151,7 +161,7 @@ class WriteGguf(EngineMessage, frozen=True):
     weights: GgufWeights
 
 
-class WriteAdapter(EngineMessage, frozen=True):
+class WriteAdapter(Request[Done], frozen=True, kw_only=True):
     """Write the current adapter, its average, or that of a checkpoint's folder, as a GGUF file that fits
     `WriteGguf`'s."""
 
@@ -163,7 +173,7 @@ class WriteAdapter(EngineMessage, frozen=True):
 # -- requests to a generator without a trainer, besides Generate, Encode and Configure -------------------------
 
 
-class LoadGguf(EngineMessage, frozen=True):
+class LoadGguf(Request[Loaded], frozen=True, kw_only=True):
     """Load a GGUF file. Must come first; may be repeated for another model."""
 
     model: str
@@ -177,26 +187,20 @@ class LoadGguf(EngineMessage, frozen=True):
     """Float32 cache and plain attention: with F32 weights, the numbers equal transformers'."""
 
 
-class UseAdapter(EngineMessage, frozen=True):
+class UseAdapter(Request[Done], frozen=True, kw_only=True):
     """Answer with an adapter from now on: a GGUF file, or for a remote server a folder in peft's layout. None: the
     base."""
 
     file: str | None
 
 
-class Quantise(EngineMessage, frozen=True):
+class Quantise(Request[Done], frozen=True, kw_only=True):
     """Make a GGUF file with fewer bits per weight (`q8_0`, `q4_0`, `q4_k_m`) from an F16 or F32 file."""
 
     source: str
     target: str
     weights: str
     threads: int
-
-
-class Done(EngineMessage, frozen=True):
-    files: list[str] = []
-    steps: int = 0
-    """After `Restore`: optimiser steps behind the loaded adapter."""
 
 
 class EndedAnswer(msgspec.Struct, frozen=True):
@@ -235,7 +239,7 @@ class AdapterFolder(msgspec.Struct, frozen=True):
     """Part of the names of this node's adapters, constant across starts, so that it recognises its own."""
 
 
-class LoadRemote(EngineMessage, frozen=True):
+class LoadRemote(Request[Loaded], frozen=True, kw_only=True):
     """Connect to a server that has the model. Must come first; may be repeated for another server."""
 
     url: str
@@ -255,8 +259,6 @@ class LoadRemote(EngineMessage, frozen=True):
 EngineWork = Generate | Encode | Step | Save | Restore | Configure | Export | WriteAdapter
 """Requests that need a `Load` first."""
 EngineRequest = TimeProducts | Load | WriteGguf | EngineWork
-EngineReply = ProductsTimed | Loaded | Generated | Encoded | Stepped | Done
 EngineProgress = GenerationProgress | TokenText
 GeneratorRequest = LoadGguf | Generate | Encode | UseAdapter | Configure | Quantise
-GeneratorReply = Loaded | Generated | Encoded | Done
 RemoteRequest = LoadRemote | Generate | Encode | UseAdapter | Configure

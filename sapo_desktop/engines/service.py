@@ -11,7 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+import msgspec
+
 from sapo_desktop.core.errors import HostError
+from sapo_desktop.core.link import service
 from sapo_desktop.core.records import Prompt
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
@@ -41,7 +44,7 @@ class Model(Protocol):
         """Free its memory."""
 
 
-Load = TypeVar("Load", bound=p.EngineMessage)
+Load = TypeVar("Load", bound=msgspec.Struct)
 Held = TypeVar("Held", bound=Model)
 
 
@@ -52,24 +55,22 @@ class Kind(Generic[Load, Held]):
     asked_to_load: type[Load]
     load: Callable[[Load, threading.Event], Held]
     """The event is set when the current request is cancelled, as long as the model is loaded."""
-    work: Callable[[Held, Request, p.Progress, Service[Load, Held]], p.EngineReply]
-    unloaded: Callable[[Request], p.EngineReply | None] = lambda request: None
+    work: Callable[[Held, Request, p.Progress, Service[Load, Held]], msgspec.Struct]
+    unloaded: Callable[[Request], msgspec.Struct | None] = lambda request: None
     """Handles requests that need no model; returns None for others."""
     aside: Callable[[Held, p.Generate, p.Progress, ShouldStop], p.Generated] | None = None
     """Answers between two steps of other work, if the engine can."""
 
 
-class Service(Generic[Load, Held]):
+class Service(service.Service[Request], Generic[Load, Held]):
     """Handles requests, one at a time. A cancel ends the current request, not the next one."""
 
     def __init__(self, kind: Kind[Load, Held]) -> None:
-        self.cancelled = threading.Event()
-        self.between: Callable[[], None] = lambda: None
-        """Set by the host: serves urgent questions through `handle_aside`."""
+        super().__init__()
         self._kind = kind
         self._engine: Held | None = None
 
-    def handle(self, request: Request, progress: p.Progress) -> p.EngineReply:
+    def handle(self, request: Request, progress: p.Progress) -> msgspec.Struct:
         """Handle a request; raises SapoError."""
         if isinstance(request, self._kind.asked_to_load):
             if self._engine is not None:
@@ -89,7 +90,7 @@ class Service(Generic[Load, Held]):
             )
         return self._kind.work(self._engine, request, progress, self)
 
-    def handle_aside(self, request: Request, progress: p.Progress, should_stop: ShouldStop) -> p.EngineReply:
+    def handle_aside(self, request: Request, progress: p.Progress, should_stop: ShouldStop) -> msgspec.Struct:
         """Answer a question between two steps of `handle`."""
         if self._engine is None or self._kind.aside is None or not isinstance(request, p.Generate):
             raise HostError(sentence("The engine got a request out of turn."))

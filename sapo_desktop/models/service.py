@@ -1,4 +1,4 @@
-"""The process that handles model files and update checks; a service as in worker/hosts/protocol.py.
+"""The process that handles model files and update checks; a service as in core/link/service.py.
 
 It is started for one job and ends after it; a cancel ends it at any moment. Only downloads and searches open a socket.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import AccessRefused, DownloadError, ModelError, NoRoom
+from sapo_desktop.core.link.service import Service
 from sapo_desktop.core.models import (
     AskRelease,
     AtRate,
@@ -23,10 +24,11 @@ from sapo_desktop.core.models import (
     Kept,
     Look,
     ModelSpec,
+    RateIs,
     Remove,
     Removed,
     Search,
-    StoreReply,
+    StoreMessage,
     StoreRequest,
     TakeIn,
     Transfer,
@@ -41,22 +43,21 @@ from sapo_desktop.models.files.store import Store
 from sapo_desktop.models.found import find
 
 
-class ModelFiles:
+class ModelFiles(Service[StoreRequest]):
     """Answers requests one after the other."""
 
     def __init__(self) -> None:
-        self.versions = {"huggingface_hub": version("huggingface_hub")}
-        self.between: Callable[[], None] = lambda: None
-        """Set by the host: handles requests that arrive during a download."""
+        super().__init__()
+        self.versions["huggingface_hub"] = version("huggingface_hub")
         self._pace = Pace()
 
-    def handle(self, request: StoreRequest, progress: Callable[[Transfer], None]) -> StoreReply:
+    def handle(self, request: StoreRequest, progress: Callable[[Transfer], None]) -> StoreMessage:
         match request:
             case Fetch():
                 return self._fetch(request, progress)
             case AtRate(bytes=rate):
                 self._pace.rate = rate
-                return request
+                return RateIs(bytes=rate)
             case TakeIn():
                 return take_in(request, progress)
             case Remove(folder=folder, name=name):
@@ -77,11 +78,6 @@ class ModelFiles:
                 from sapo_desktop.models.files.client import ask_release
 
                 return ask_release(request)
-
-    def handle_aside(
-        self, request: StoreRequest, progress: Callable[[Transfer], None], is_given_up: Callable[[], bool]
-    ) -> StoreReply:
-        return self.handle(request, progress)
 
     def _fetch(self, request: Fetch, progress: Callable[[Transfer], None]) -> Kept:
         store, spec = Store(Path(request.folder)), _spec(request)

@@ -7,11 +7,11 @@ on, when the host has started its threads. Left out: killing and restarting it, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 
 from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.link import service
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.core.records import Mark, Question
 from sapo_desktop.core.resources import resource
 from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
@@ -29,7 +29,7 @@ from sapo_desktop.tasks.worked.examples import FamilyExamples, worked_examples
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
-    """Base of requests and replies."""
+    """Base of replies."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,45 +47,6 @@ class AnswersToMark(Part, frozen=True):
     task: TaskKey
     seed: int
     texts: list[str]
-
-
-class SetQuestions(Message, frozen=True):
-    items: list[QuestionRef]
-
-
-class MarkAnswers(Message, frozen=True):
-    items: list[AnswersToMark]
-    reward: RewardRule = "strict"
-
-
-class GetLimits(Message, frozen=True):
-    """Which limits apply to the examiner."""
-
-
-class TaskIds(Message, frozen=True):
-    """The ids of these tasks; the first time, each needs 200 questions."""
-
-    tasks: list[TaskKey]
-
-
-class HeldOut(Message, frozen=True):
-    which: SetName
-    secret: bytes = b""
-    """32 bytes for `validation`."""
-
-
-class GetExamples(Message, frozen=True):
-    """Worked examples of these families."""
-
-    families: list[str]
-
-
-class Truth(Message, frozen=True):
-    task: TaskKey
-    seed: int
-
-
-ExaminerRequest = SetQuestions | MarkAnswers | GetLimits | TaskIds | HeldOut | GetExamples | Truth
 
 
 class QuestionsSet(Message, frozen=True):
@@ -120,19 +81,56 @@ class TruthIs(Message, frozen=True):
     text: str
 
 
-ExaminerReply = QuestionsSet | Marked | LimitsAre | TaskIdsAre | HeldOutQuestions | Examples | TruthIs
+class SetQuestions(Request[QuestionsSet], frozen=True, kw_only=True):
+    items: list[QuestionRef]
 
 
-class Service:
+class MarkAnswers(Request[Marked], frozen=True, kw_only=True):
+    items: list[AnswersToMark]
+    reward: RewardRule = "strict"
+
+
+class GetLimits(Request[LimitsAre], frozen=True, kw_only=True):
+    """Which limits apply to the examiner."""
+
+
+class TaskIds(Request[TaskIdsAre], frozen=True, kw_only=True):
+    """The ids of these tasks; the first time, each needs 200 questions."""
+
+    tasks: list[TaskKey]
+
+
+class HeldOut(Request[HeldOutQuestions], frozen=True, kw_only=True):
+    which: SetName
+    secret: bytes = b""
+    """32 bytes for `validation`."""
+
+
+class GetExamples(Request[Examples], frozen=True, kw_only=True):
+    """Worked examples of these families."""
+
+    families: list[str]
+
+
+class Truth(Request[TruthIs], frozen=True, kw_only=True):
+    task: TaskKey
+    seed: int
+
+
+ExaminerRequest = SetQuestions | MarkAnswers | GetLimits | TaskIds | HeldOut | GetExamples | Truth
+
+
+class Service(service.Service[ExaminerRequest]):
     """Handles requests with an examiner. `limits`: those of a process that also does other work; None: they are
     applied to the process at the first request."""
 
     def __init__(self, examiner: Examiner, limits: Limits | None = None) -> None:
-        self.versions = {"reasoning_gym": library_version()}
+        super().__init__()
+        self.versions["reasoning_gym"] = library_version()
         self._examiner = examiner
         self._limits = limits
 
-    def handle(self, request: ExaminerRequest, progress: Callable[[msgspec.Struct], None]) -> ExaminerReply:
+    def handle(self, request: ExaminerRequest, progress: service.Progress) -> Message:
         """Handle a request. Raises TaskError for unknown tasks, never because of an answer's content."""
         if self._limits is None:
             self._limits = apply_limits()

@@ -27,6 +27,7 @@ import msgspec
 import sapo_desktop
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, SettingsError, UsageError, bug
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Starting, in_english
@@ -45,7 +46,7 @@ from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.handlers.requests import Requests
 from sapo_desktop.worker.control.handlers.settings import NEEDS_RENEWAL, needs_renewal, taken_over
 from sapo_desktop.worker.control.lock import FolderLock
-from sapo_desktop.worker.control.messages.base import Message, Ok, Request
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import StartingStatus
@@ -452,7 +453,7 @@ class Worker:
 
     # -- the control channel's side ------------------------------------------------------------------------
 
-    async def _handle(self, client: Client, request: Request[object]) -> Message:
+    async def _handle(self, client: Client, request: Request[object]) -> object:
         taken = self._adopted or self._server.others(client)
         if isinstance(request, Quit) and client.owner and taken and self._only_served:
             raise UsageError(sentence("The node keeps running for its other users."))

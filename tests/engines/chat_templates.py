@@ -1,9 +1,9 @@
 """Chat templates of the usual families, rebuilt from their behaviour, and a service that renders one."""
 
-from collections.abc import Callable
-
 import msgspec
 
+from sapo_desktop.core.link import service
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.engines.chat_template import ChatTemplate
 
 TEMPLATES = {
@@ -234,19 +234,19 @@ TEMPLATES = {
 NO_SYSTEM = ("alternating, without a system",)
 
 
-class Template(msgspec.Struct, frozen=True, tag=True):
-    source: str
-
-
 class Rendered(msgspec.Struct, frozen=True, tag=True):
     text: str
 
 
-REQUEST, REPLY, PROGRESS = Template, Rendered, Rendered
+class Template(Request[Rendered], frozen=True):
+    source: str
 
 
-class Service:
+REQUEST, PROGRESS = Template, Rendered
+
+
+class Service(service.Service[Template]):
     """Renders what is asked of it, in a host."""
 
-    def handle(self, request: Template, progress: Callable[[msgspec.Struct], None]) -> Rendered:
+    def handle(self, request: Template, progress: service.Progress) -> Rendered:
         return Rendered(ChatTemplate(request.source, {}).user_turn("2 + 2?"))

@@ -40,7 +40,7 @@ class ScriptedService:
         self._script = script
         self._settings: TrainerSettings | None = None
 
-    def handle(self, request: p.EngineRequest, progress: p.Progress) -> p.EngineReply:
+    def handle(self, request: p.EngineRequest, progress: p.Progress) -> msgspec.Struct:
         """Do what is asked; raises HostCancelled where a cancel was set, HostError before Load."""
         if self.cancelled.is_set():
             raise HostCancelled(sentence("The scripted engine was cancelled."))

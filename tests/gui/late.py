@@ -5,9 +5,10 @@ from functools import partial
 
 from PySide6.QtCore import QObject
 
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.gui.link.bridge import Answer, Call, Failure
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.base import Ok, Request
+from sapo_desktop.worker.control.messages.base import Ok
 from tests.gui.stage import StageBridge
 
 

@@ -10,13 +10,14 @@ import pytest
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence.bus import NoBus
 from sapo_desktop.worker import main
 from sapo_desktop.worker.control.client import Client, connect
-from sapo_desktop.worker.control.messages.base import Message, Ok, Request
+from sapo_desktop.worker.control.messages.base import Message, Ok
 from sapo_desktop.worker.control.messages.events import (
     CheckpointsChanged,
     Event,
@@ -30,7 +31,8 @@ from sapo_desktop.worker.control.messages.replies import Status
 from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, StartRounds
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.main import Options, Worker
-from tests.cli.fake_node import FakeNode, scripted_round
+from tests.cli.fake_node import FakeNode
+from tests.cli.fake_replies import scripted_round
 from tests.worker.test_orders import Ordered
 
 

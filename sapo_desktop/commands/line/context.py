@@ -16,13 +16,13 @@ from pathlib import Path
 from sapo_desktop.commands.line.door import Door, Node
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
+from sapo_desktop.core.link.requests import ReplyType, Request
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import installation
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import amount, duration, nearest
 from sapo_desktop.worker.control import unstarted
-from sapo_desktop.worker.control.messages.base import ReplyType, Request
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed, Stopping
 from sapo_desktop.worker.control.messages.replies import RelayStatus, Status
 from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Quit

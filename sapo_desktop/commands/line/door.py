@@ -8,9 +8,9 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from sapo_desktop.core.link.requests import ReplyType, Request
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.control import client
-from sapo_desktop.worker.control.messages.base import ReplyType, Request
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.swarm import RelayOptions
 

@@ -20,8 +20,8 @@ from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.commands.line.signals import interruptible
 from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import PassphraseNeeded, UsageError
+from sapo_desktop.core.link.requests import ReplyType, Request
 from sapo_desktop.terminal.output import Output
-from sapo_desktop.worker.control.messages.base import ReplyType, Request
 
 _LONGEST_LINE = 64 * 1024
 """Maximum characters of input, far more than any caller expects."""

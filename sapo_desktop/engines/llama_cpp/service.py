@@ -20,6 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import llama_cpp.llama_cpp as c
+import msgspec
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.files.durable import replace_durably
@@ -222,14 +223,14 @@ def _load(request: p.LoadGguf, cancelled: threading.Event) -> LlamaCppEngine:
     return engine
 
 
-def _unloaded(request: Request) -> p.EngineReply | None:
+def _unloaded(request: Request) -> msgspec.Struct | None:
     if not isinstance(request, p.Quantise):
         return None
     quantise(Path(request.source), Path(request.target), request.weights, request.threads)
     return p.Done()
 
 
-def _work(engine: LlamaCppEngine, request: Request, progress: p.Progress, service: LlamaCpp) -> p.EngineReply:
+def _work(engine: LlamaCppEngine, request: Request, progress: p.Progress, service: LlamaCpp) -> msgspec.Struct:
     match request:
         case p.Generate():
             return engine.generate(request, progress, service.cancelled)

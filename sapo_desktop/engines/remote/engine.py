@@ -19,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from sapo_desktop.core.errors import HostCancelled, HostError, RemoteError, UsageError
@@ -339,7 +340,7 @@ def _load(request: p.LoadRemote, cancelled: threading.Event) -> RemoteGenerator:
         return RemoteGenerator(request, Runner(cancelled))
 
 
-def _work(generator: RemoteGenerator, request: Request, progress: p.Progress, service: Remote) -> p.EngineReply:
+def _work(generator: RemoteGenerator, request: Request, progress: p.Progress, service: Remote) -> msgspec.Struct:
     with _refusals_named():
         match request:
             case p.Generate():

@@ -246,7 +246,7 @@ class TorchEngine:
 Torch = Service[p.Load, TorchEngine]
 
 
-def _unloaded(request: Request) -> p.EngineReply | None:
+def _unloaded(request: Request) -> msgspec.Struct | None:
     match request:
         case p.TimeProducts():
             return p.ProductsTimed(times=products.measure(request.hidden, request.widest))
@@ -263,7 +263,7 @@ def _aside(engine: TorchEngine, request: p.Generate, progress: p.Progress, shoul
         return engine.generate(request, progress, should_stop)
 
 
-def _work(engine: TorchEngine, request: Request, progress: p.Progress, service: Torch) -> p.EngineReply:
+def _work(engine: TorchEngine, request: Request, progress: p.Progress, service: Torch) -> msgspec.Struct:
     match request:
         case p.Generate():
             # While the weights are temporarily the base's, nothing else can be answered.

@@ -34,12 +34,12 @@ from sapo_desktop.core.errors import (
     UsageError,
     error_class,
 )
+from sapo_desktop.core.link.requests import ReplyType, Request
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.why import Starting
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.view.curves import COLUMNS
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LastKnown, Lost, Remedy
-from sapo_desktop.worker.control.messages.base import ReplyType, Request
 from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.facts import GetNotices, Notice
 from sapo_desktop.worker.control.messages.replies import Curve, SettingsAre

@@ -17,12 +17,13 @@ import shiboken6
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.link.requests import ReplyType, Request
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.link import Arrival, Attached
 from sapo_desktop.view.viewmodel import KEPT_ROUNDS, Section, View
 from sapo_desktop.worker.control.messages.asking import AskProgressed
-from sapo_desktop.worker.control.messages.base import Ok, ReplyType, Request
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.replies import History, SwarmIs
 from sapo_desktop.worker.control.messages.requests import GetHistory, GetSwarm
 

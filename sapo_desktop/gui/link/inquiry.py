@@ -9,12 +9,13 @@ from typing import Generic
 from PySide6.QtCore import QObject, Signal
 
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.link.requests import ReplyType, Request
 from sapo_desktop.gui.link.bridge import Bridge, Call
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.plain import plain
-from sapo_desktop.worker.control.messages.base import Ok, ReplyType, Request
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.requests import SetSettings
 
 

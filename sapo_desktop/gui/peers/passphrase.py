@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.errors import IdentityError, PassphraseNeeded, SapoError
+from sapo_desktop.core.link.requests import ReplyType, Request
 from sapo_desktop.gui.link.bridge import Answer, Bridge, Failure
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
@@ -14,7 +15,6 @@ from sapo_desktop.gui.widgets.forms import labelled, line
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.worker.control.messages.base import ReplyType, Request
 
 
 class PassphraseSheet(Sheet):

@@ -9,11 +9,12 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.base import Ok, Request
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.requests import Finish, Pause, Quit, Resume, SetSilo, StartRounds
 
 

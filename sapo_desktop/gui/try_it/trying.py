@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from random import SystemRandom
 from typing import Literal
 
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.core.records import Exchange, Mark
 from sapo_desktop.worker.control.messages.asking import MOST_TURNS, Ask, Asked, AskProgressed, Tried, TryTask
-from sapo_desktop.worker.control.messages.base import Request
 from sapo_desktop.worker.control.messages.replies import TaskInfo
 
 State = Literal["waiting", "asked", "writing", "marking", "done", "failed", "stopped"]

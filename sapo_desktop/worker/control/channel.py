@@ -9,12 +9,14 @@ the client is cut off; the worker never waits for it. `handle` decides what call
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import http
 import logging
 import socket
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Union
 
 import msgspec
 from websockets.asyncio.client import ClientConnection, connect
@@ -26,15 +28,27 @@ from websockets.http11 import Response as HttpResponse
 
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
 from sapo_desktop.core.files.reading import UNREADABLE
+from sapo_desktop.core.link.requests import (
+    Cancel,
+    Note,
+    Reply,
+    Request,
+    ToClient,
+    ToServer,
+    encode,
+    packed,
+)
+from sapo_desktop.core.link.room import failure
 from sapo_desktop.core.network.connection import BoundedConnection
-from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.worker.control.messages import envelopes
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.worker.control.messages import asking, facts, models, requests, rollouts, serving
 from sapo_desktop.worker.control.messages.asking import AskProgressed
-from sapo_desktop.worker.control.messages.base import Request
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import Answered, Event, PhaseChanged, Progressed
 from sapo_desktop.worker.control.messages.models import CancelModelWork
-from sapo_desktop.worker.control.messages.requests import Finish, Pause, Quit, Resume, SetSilo
+from sapo_desktop.worker.control.messages.requests import Finish, Pause, Quit, Resume, SetSilo, Watch
 from sapo_desktop.worker.control.proof import (
+    Attach,
     ClientProof,
     ClientSide,
     ControlFile,
@@ -46,8 +60,6 @@ from sapo_desktop.worker.control.proof import (
     write_control_file,
 )
 from sapo_desktop.worker.hosts.patience import Patience, Sight, look
-
-log = logging.getLogger(__name__)
 
 MAX_MESSAGE = 16 * 1024 * 1024
 """Bytes of one message, either way."""
@@ -64,7 +76,7 @@ MAX_CALLS = 32
 """Concurrent calls of one client; more wait until one is answered, except orders."""
 MAX_WAITING = 256
 """Waiting calls; more are refused, because the reader must not stop: a Cancel or a Pause may follow."""
-ORDERS = (Pause, Resume, Finish, Quit, SetSilo, CancelModelWork)
+ORDERS = (Pause, Resume, Finish, Quit, SetSilo, CancelModelWork, Watch)
 """Calls that never wait for others."""
 QUEUE_FOR_PROGRESS = 64
 QUEUE_FOR_ANSWERS = 4096
@@ -74,14 +86,20 @@ phases; at the third the client is cut off. A terminal with stopped output (Ctrl
 ends with it, so rounds of several days fit."""
 FLUSH_SECONDS = 1.0
 GONE = sentence("The worker has stopped. logs/worker.log in the data folder says why.", in_terminal="sapo-desktop run")
-FROM_CLIENT = msgspec.msgpack.Decoder(envelopes.Call | envelopes.Cancel | envelopes.Watch)
-TO_CLIENT = msgspec.msgpack.Decoder(envelopes.ToClient)
+_DEFINED = [vars(module).values() for module in (asking, facts, models, requests, rollouts, serving)]
+REQUESTS = frozenset(
+    kind for names in _DEFINED for kind in names if isinstance(kind, type) and issubclass(kind, Request)
+) - {Request}
+"""All requests of the modules that define some."""
+REQUEST: msgspec.msgpack.Decoder[Request[object]] = msgspec.msgpack.Decoder(Union[tuple(REQUESTS)])  # noqa: UP007 - msgspec decodes a union of classes, which a type checker does not see
+TO_WORKER: msgspec.msgpack.Decoder[ToServer] = msgspec.msgpack.Decoder(ToServer)
+TO_CLIENT: msgspec.msgpack.Decoder[ToClient] = msgspec.msgpack.Decoder(ToClient)
 
 
 class Client:
     """One proven client, with its waiting messages."""
 
-    def __init__(self, connection: ServerConnection, attach: envelopes.Attach) -> None:
+    def __init__(self, connection: ServerConnection, attach: Attach) -> None:
         self.owner = attach.owner
         self.events = attach.events
         self.stay = attach.stay
@@ -173,7 +191,7 @@ class ControlServer:
 
     def publish(self, event: Event) -> None:
         """Send an event to every client that wants events. Returns at once."""
-        frame = msgspec.msgpack.encode(envelopes.Note(event=event))
+        frame = encode(Note(body=packed(event)))
         for client in list(self._clients):
             if client.events and (client.closely or not isinstance(event, Answered | Progressed)):
                 client.put_event(event, frame)
@@ -181,7 +199,7 @@ class ControlServer:
     def tell(self, client: Client, event: Event) -> None:
         """Send an event to one client, if it wants events. Returns at once."""
         if client.events:
-            client.put(msgspec.msgpack.encode(envelopes.Note(event=event)))
+            client.put(encode(Note(body=packed(event))))
 
     async def close(self) -> None:
         """Remove the control file, give clients a moment to read their messages, and stop."""
@@ -244,7 +262,7 @@ class ControlServer:
                 sender.exception()  # the end of the connection, which the loop above has seen too
             self._on_detach(client, client.owner)
 
-    async def _proven(self, connection: ServerConnection) -> envelopes.Attach | None:
+    async def _proven(self, connection: ServerConnection) -> Attach | None:
         """Do the proof; the client's first message after it, or None if it does not know the secret."""
         assert self._file is not None
         side = WorkerSide(self._file.secret)
@@ -252,7 +270,7 @@ class ControlServer:
         await connection.send(msgspec.msgpack.encode(side.prove(greeting)))
         if not side.accepts(msgspec.msgpack.decode(await _received(connection), type=ClientProof)):
             return None
-        return msgspec.msgpack.decode(await _received(connection), type=envelopes.Attach)
+        return msgspec.msgpack.decode(await _received(connection), type=Attach)
 
     async def _take_calls(self, connection: ServerConnection, client: Client) -> None:
         """Start a task per call. A call that the client cancels is cancelled; when it leaves, all unanswered ones
@@ -261,22 +279,21 @@ class ControlServer:
         running: dict[asyncio.Task[None], int] = {}
         try:
             while True:
-                message = FROM_CLIENT.decode(await _received(connection))
-                if isinstance(message, envelopes.Watch):
-                    client.closely = message.closely
-                    continue
-                if isinstance(message, envelopes.Cancel):
+                message = TO_WORKER.decode(await _received(connection))
+                if isinstance(message, Cancel):
                     for task in [task for task, number in running.items() if number == message.id]:
                         task.cancel()
                     continue
-                if len(running) >= MAX_CALLS + MAX_WAITING and not isinstance(message.request, ORDERS):
-                    client.put(
-                        _failure(
-                            message.id, ControlError(sentence("Too many requests at once. Wait for some answers."))
-                        )
-                    )
+                request = REQUEST.decode(message.body)
+                if isinstance(request, Watch):
+                    client.closely = request.closely  # at once: what was sent before it is not affected
+                    client.put(encode(Reply(id=message.id, body=packed(Ok()))))
                     continue
-                task = asyncio.create_task(self._answer_in_turn(client, message, free))
+                if len(running) >= MAX_CALLS + MAX_WAITING and not isinstance(request, ORDERS):
+                    refused = ControlError(sentence("Too many requests at once. Wait for some answers."))
+                    client.put(encode(failure(message.id, refused, SapoError)))
+                    continue
+                task = asyncio.create_task(self._answer_in_turn(client, message.id, request, free))
                 running[task] = message.id
                 task.add_done_callback(running.pop)
         finally:
@@ -286,28 +303,26 @@ class ControlServer:
                 # A host may take longer to stop; that the client has left must be known now.
                 await asyncio.wait(running, timeout=FLUSH_SECONDS)
 
-    async def _answer_in_turn(self, client: Client, call: envelopes.Call, free: asyncio.Semaphore) -> None:
-        if isinstance(call.request, ORDERS):
-            await self._answer(client, call)
-            return
-        async with free:
-            await self._answer(client, call)
-
-    async def _answer(self, client: Client, call: envelopes.Call) -> None:
-        try:
-            reply = msgspec.Raw(msgspec.msgpack.encode(await self._handle(client, call.request)))
-            frame = msgspec.msgpack.encode(envelopes.Answer(id=call.id, reply=reply))
-            if len(frame) > MAX_MESSAGE:
-                raise SapoError("The answer has {size} bytes, too many for one message. Ask for less.", size=len(frame))
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            # `cancelling` counts cancels of this task; without one the worker itself gave up the work, and says so.
-            if task is not None and task.cancelling():
-                raise  # the client left or cancelled it
-            frame = _failure(call.id, NotRunning(sentence("The worker is stopping. Ask again once it has restarted.")))
-        except Exception as error:  # noqa: BLE001 - the edge of the process: each error becomes an answer
-            frame = _failure(call.id, error)
-        client.put(frame)
+    async def _answer_in_turn(
+        self, client: Client, number: int, request: Request[object], free: asyncio.Semaphore
+    ) -> None:
+        async with contextlib.nullcontext() if isinstance(request, ORDERS) else free:
+            try:
+                frame = encode(Reply(id=number, body=packed(await self._handle(client, request))))
+                if len(frame) > MAX_MESSAGE:
+                    raise SapoError(
+                        "The answer has {size} bytes, too many for one message. Ask for less.", size=len(frame)
+                    )
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                # `cancelling` counts cancels of this task; without one the worker itself gave up the work, and says so.
+                if task is not None and task.cancelling():
+                    raise  # the client left or cancelled it
+                ending = NotRunning(sentence("The worker is stopping. Ask again once it has restarted."))
+                frame = encode(failure(number, ending, SapoError))
+            except Exception as error:  # noqa: BLE001 - the edge of the process: each error becomes an answer
+                frame = encode(failure(number, error, SapoError))
+            client.put(frame)
 
 
 def _counted(unproven: dict[ServerConnection, None]) -> type[ServerConnection]:
@@ -340,22 +355,21 @@ class ControlLink:
         self._connection = connection
         self.worker_pid = worker.pid
 
-    async def send(self, message: envelopes.ToWorker) -> None:
+    async def send(self, message: ToServer | Attach) -> None:
         """Send a message. Raises ControlError if the worker has ended."""
         try:
-            await self._connection.send(msgspec.msgpack.encode(message))
+            await self._connection.send(encode(message))
         except ConnectionClosed as error:
             raise ControlError(GONE) from error
 
-    async def receive(self) -> envelopes.ToClient:
+    async def receive(self) -> ToClient:
         """The next message. Raises ControlError if the worker has ended."""
         try:
-            message: envelopes.ToClient = TO_CLIENT.decode(await _received(self._connection))
+            return TO_CLIENT.decode(await _received(self._connection))
         except ConnectionClosed as error:
             raise ControlError(GONE) from error
         except UNREADABLE as error:
             raise other_release(error) from error
-        return message
 
     async def close(self) -> None:
         await self._connection.close()
@@ -462,16 +476,6 @@ async def _received(connection: Connection) -> bytes:
     if isinstance(message, str):
         raise msgspec.DecodeError("a text where bytes were expected")
     return message
-
-
-def _failure(number: int, error: Exception) -> bytes:
-    text: Text
-    if isinstance(error, SapoError):
-        kind, text = type(error).__name__, error.text
-    else:
-        log.error("A request failed because of a bug.", exc_info=error)
-        kind, text = "Bug", f"{type(error).__name__}: {error}"
-    return msgspec.msgpack.encode(envelopes.Failure(id=number, kind=kind, text=text))
 
 
 def _quiet_logger() -> logging.Logger:

@@ -22,19 +22,21 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, bug, error_class
+from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError
 from sapo_desktop.core.files.reading import UNREADABLE
+from sapo_desktop.core.link.calls import Calls, reading
+from sapo_desktop.core.link.requests import ReplyType, Request
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import ends, processes
 from sapo_desktop.system.folders import DataFolder, explained
 from sapo_desktop.system.logs import MAX_LOG_BYTES, add_line, last_lines, log_size, open_log
 from sapo_desktop.worker.control.channel import ControlLink, open_link, other_release
 from sapo_desktop.worker.control.lock import holder
-from sapo_desktop.worker.control.messages.base import ReplyType, Request
-from sapo_desktop.worker.control.messages.envelopes import Answer, Attach, Call, Cancel, Failure, Note, ToClient, Watch
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
+from sapo_desktop.worker.control.messages.requests import Watch
 from sapo_desktop.worker.control.parent import OPTION, let_go, named_error
+from sapo_desktop.worker.control.proof import Attach
 from sapo_desktop.worker.hosts.patience import LOOK_SECONDS, Patience, look
 
 START_SECONDS = 60.0
@@ -57,6 +59,9 @@ _LOOK_AGAIN = 0.03
 """Seconds between checks for the control file of a starting worker; not every system has an event for it."""
 
 
+EVENT: msgspec.msgpack.Decoder[Event] = msgspec.msgpack.Decoder(Event)
+
+
 class Client:
     """An attached client. Made by `connect`."""
 
@@ -68,11 +73,8 @@ class Client:
         """The worker's log since this client attached, or since our own worker started."""
         self.died: Callable[[int], Text] = processes.exit_reason
         """Why our own worker ended with that exit code; also writes it to the worker's log."""
-        self._number = 0
-        self._calls: dict[int, asyncio.Future[msgspec.Raw]] = {}
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._ended: ControlError | None = None
-        self._giving_up: set[asyncio.Task[None]] = set()
+        self._calls = Calls(link.send, reading(EVENT, self._events.put_nowait))
         self._reader = asyncio.create_task(self._read())
 
     @property
@@ -86,41 +88,17 @@ class Client:
             SapoError: what the worker raised, as its own class.
             ControlError: the worker ended before it answered, or is from another release.
         """
-        if self._ended is not None:
-            raise await self._why_it_ended() or self._ended
-        self._number += 1
-        number = self._number
-        answer: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
-        self._calls[number] = answer
         try:
-            await self._link.send(Call(id=number, request=request))
-            reply: ReplyType = msgspec.msgpack.decode(await answer, type=request.reply_type())
-            return reply
+            return await self._calls.ask(request)
         except UNREADABLE as error:
             raise other_release(error) from error
-        except asyncio.CancelledError:
-            self._give_up(number)
-            raise
         except ControlError as error:
             raise await self._why_it_ended() or error from error
-        finally:
-            del self._calls[number]
-            if not answer.cancel() and not answer.cancelled():
-                answer.exception()  # retrieved, so that asyncio does not report it
-
-    def _give_up(self, number: int) -> None:
-        """Tell the worker that nobody waits for that answer. Does not wait: a cancel must be fast."""
-        task = asyncio.create_task(self._send(Cancel(id=number)))
-        self._giving_up.add(task)
-        task.add_done_callback(self._giving_up.discard)
 
     async def watch(self, closely: bool) -> None:
         """Whether answers and progress are wanted, too."""
-        await self._send(Watch(closely=closely))
-
-    async def _send(self, message: Cancel | Watch) -> None:
         with contextlib.suppress(ControlError):  # a worker that ended has no events
-            await self._link.send(message)
+            await self._calls.ask(Watch(closely=closely))
 
     async def events(self) -> AsyncIterator[Event]:
         """Events from now on, in order, until the worker ends or the channel breaks."""
@@ -131,7 +109,7 @@ class Client:
     async def close(self) -> None:
         """Detach. The worker cancels this client's unanswered requests."""
         await self._link.close()
-        await asyncio.wait({self._reader, *self._giving_up})
+        await asyncio.wait({self._reader, *self._calls.cancels})
 
     async def until_gone(self) -> None:
         """Return once the process that was started for this client, and asked to quit, has ended, so that its folder
@@ -181,26 +159,10 @@ class Client:
     async def _read(self) -> None:
         try:
             while True:
-                self._take(await self._link.receive())
-        except ControlError as error:
-            self._ended = error
-            for answer in self._calls.values():
-                if not answer.done():
-                    answer.set_exception(error)
+                self._calls.take(await self._link.receive())
+        except (ControlError, *UNREADABLE) as error:
+            self._calls.end(error if isinstance(error, ControlError) else other_release(error))
             self._events.put_nowait(None)
-
-    def _take(self, message: ToClient) -> None:
-        if isinstance(message, Note):
-            self._events.put_nowait(message.event)
-            return
-        answer = self._calls.get(message.id)
-        if answer is None or answer.done():
-            return  # the caller has left
-        match message:
-            case Answer(reply=reply):
-                answer.set_result(reply)
-            case Failure():
-                answer.set_exception(_error(message))
 
 
 def _died(folder: DataFolder, pid: int, code: int) -> Text:
@@ -453,12 +415,6 @@ async def _answers(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool
     await link.close()
     # On Windows a virtual environment's python.exe is a launcher whose child is the worker.
     return link.worker_pid == process.pid or (sys.platform == "win32" and process.poll() is None)
-
-
-def _error(failure: Failure) -> SapoError:
-    if failure.kind == "Bug":
-        return SapoError(bug(failure.text))
-    return error_class(failure.kind)(failure.text)
 
 
 def _early_end(code: int, said: str, data: DataFolder | None = None) -> SapoError:

@@ -54,6 +54,15 @@ class ClientProof(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=T
     proof: Proof
 
 
+class Attach(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
+    """A client's first message after the proof. An `owner` is the window or terminal that started the worker. With
+    `stay`, a worker that runs for a single command then stays, in its previous mode."""
+
+    owner: bool = False
+    events: bool = True
+    stay: bool = False
+
+
 class WorkerSide:
     """The worker's half of one connection."""
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import HostDied, HostTimeout, TaskError
+from sapo_desktop.core.link.requests import ReplyType, Request
 from sapo_desktop.core.records import Mark, Prompt, Question
 from sapo_desktop.learning.questions import Place, training_questions
 from sapo_desktop.tasks.catalogue import family_of
@@ -25,24 +26,17 @@ from sapo_desktop.tasks.limits import Limits
 from sapo_desktop.tasks.questions import FIRST_OWN_INDEX, SILO_NETWORK, question_seed, silo_key
 from sapo_desktop.tasks.service import (
     AnswersToMark,
-    Examples,
     GetExamples,
     GetLimits,
     HeldOut,
-    HeldOutQuestions,
-    LimitsAre,
     MarkAnswers,
-    Marked,
     QuestionRef,
-    QuestionsSet,
     SetQuestions,
     TaskIds,
-    TaskIdsAre,
     Truth,
-    TruthIs,
 )
 from sapo_desktop.tasks.worked.examples import FamilyExamples, shown_with
-from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
+from sapo_desktop.worker.hosts.hosting import Host
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +116,7 @@ class Examiner:
 
     async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
         """As many as requested; None for a seed without a question."""
-        return (await self._asked(SetQuestions(items=list(items)), QuestionsSet, self._patience)).questions
+        return (await self._asked(SetQuestions(items=list(items)), self._patience)).questions
 
     async def mark(
         self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
@@ -139,17 +133,17 @@ class Examiner:
             return [[await self._mark_alone(item, text, strict) for text in item.texts] for item in items]
 
     async def held_out(self, which: SetName, secret: bytes) -> list[Question]:
-        return (await self._asked(HeldOut(which=which, secret=secret), HeldOutQuestions)).questions
+        return (await self._asked(HeldOut(which=which, secret=secret))).questions
 
     async def limits(self) -> Limits:
         """The restrictions on the examiner's process on this system."""
-        return (await self._asked(GetLimits(), LimitsAre)).limits
+        return (await self._asked(GetLimits())).limits
 
     async def prompts(self, questions: Sequence[Question], shots: int) -> list[Prompt]:
         """The prompt for each question: `shots` worked examples of its family, then the question."""
         families = {family_of(question.task) for question in questions} if shots else set()
         if missing := sorted(families - self._examples.keys()):
-            self._examples |= (await self._asked(GetExamples(families=missing), Examples)).by_family
+            self._examples |= (await self._asked(GetExamples(families=missing))).by_family
         return [
             Prompt(
                 question=question.text,
@@ -159,13 +153,13 @@ class Examiner:
         ]
 
     async def truth(self, task: str, seed: int) -> str:
-        return (await self._asked(Truth(task=task, seed=seed), TruthIs)).text
+        return (await self._asked(Truth(task=task, seed=seed))).text
 
     async def task_ids(self, tasks: Sequence[str]) -> dict[str, bytes]:
         """Task ids (32 bytes), requested once: each needs 200 entries."""
         unknown = [task for task in tasks if task not in self._task_ids]
         if unknown:
-            self._task_ids |= (await self._asked(TaskIds(tasks=unknown), TaskIdsAre)).ids
+            self._task_ids |= (await self._asked(TaskIds(tasks=unknown))).ids
             self._kept.write(self._task_ids)
         return self._task_ids
 
@@ -181,7 +175,7 @@ class Examiner:
 
     async def _mark(self, items: list[AnswersToMark], strict: bool, count: int) -> list[list[Mark]]:
         request = MarkAnswers(items=items, reward="strict" if strict else "partial")
-        return (await self._call(request, Marked, self._patience + MARK_SECONDS * count)).marks
+        return (await self._call(request, self._patience + MARK_SECONDS * count)).marks
 
     async def _mark_alone(self, item: AnswersToMark, text: str, strict: bool) -> Mark:
         alone = msgspec.structs.replace(item, texts=[text])
@@ -190,16 +184,15 @@ class Examiner:
         except (HostTimeout, HostDied):
             return Mark(solved=False, partial=0.0, reward=0.0, answer=None, verdict="timeout")
 
-    async def _asked(self, request: msgspec.Struct, kind: type[ReplyType], seconds: float = CALL_SECONDS) -> ReplyType:
+    async def _asked(self, request: Request[ReplyType], seconds: float = CALL_SECONDS) -> ReplyType:
         """A request without hostile text: if the host died of something else, one retry is enough."""
         try:
-            return await self._call(request, kind, seconds)
+            return await self._call(request, seconds)
         except (HostTimeout, HostDied):
-            return await self._call(request, kind, seconds)
+            return await self._call(request, seconds)
 
-    async def _call(self, request: msgspec.Struct, kind: type[ReplyType], timeout: float) -> ReplyType:
+    async def _call(self, request: Request[ReplyType], timeout: float) -> ReplyType:
         async with self._restarting:
             if self.host.pid is None:
                 await self.host.restart()
-        reply = await self.host.call(request, timeout)
-        return expect(reply, kind, "examiner")
+        return await self.host.call(request, timeout)

@@ -18,23 +18,21 @@ from typing import Protocol
 
 from sapo_desktop.core.errors import AdapterRefused, HostDied, HostError, NotWritten
 from sapo_desktop.core.files.durable import disk_errors_as
+from sapo_desktop.core.link.requests import ReplyType, Request
 from sapo_desktop.core.records import Generated
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.protocols import (
     Encode,
     Encoded,
     Generate,
-    GeneratorReply,
-    GeneratorRequest,
     Loaded,
     LoadGguf,
     LoadRemote,
-    RemoteRequest,
     UseAdapter,
 )
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.worker.hosts.deaths import Deaths
-from sapo_desktop.worker.hosts.hosting import Host, expect
+from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.hosts.trainer import LOAD_SECONDS, WORK_SECONDS, EnginePlan, OnProgress, Trainer
 
 log = logging.getLogger(__name__)
@@ -113,10 +111,10 @@ class HostedGenerator(ABC):
         if self.trainer is not None and not request.base and (self._stale or self._averaged != request.averaged):
             await self._hand_over(self.trainer, None, averaged=request.averaged)
             self._stale, self._averaged = False, request.averaged
-        return expect(await self.ask(request, on_progress), Generated)
+        return await self.ask(request, on_progress)
 
     async def encode(self, request: Encode) -> Encoded:
-        return expect(await self.ask(request), Encoded)
+        return await self.ask(request)
 
     @contextlib.asynccontextmanager
     async def answering_with(self, checkpoint: Path) -> AsyncIterator[None]:
@@ -139,7 +137,7 @@ class HostedGenerator(ABC):
         if self.loaded is None or self._process != self.host.pid:
             self._process = self.host.pid
             self.loaded = None
-            self.loaded = expect(await self.host.call(self.load, timeout=LOAD_SECONDS, loading=True), Loaded)
+            self.loaded = await self.host.call(self.load, timeout=LOAD_SECONDS, loading=True)
             self._holds = None
         if self._holds != self._wanted:
             wanted = self._wanted
@@ -147,9 +145,7 @@ class HostedGenerator(ABC):
             self._holds = wanted
         return self.loaded
 
-    async def ask(
-        self, request: GeneratorRequest | RemoteRequest, on_progress: OnProgress | None = None
-    ) -> GeneratorReply:
+    async def ask(self, request: Request[ReplyType], on_progress: OnProgress | None = None) -> ReplyType:
         """Have a request answered, in a new process if the current one dies.
 
         Raises:
@@ -196,11 +192,8 @@ class HostedGenerator(ABC):
         if self.host.pid is None:
             await self.host.restart()
 
-    async def _call(
-        self, request: GeneratorRequest | RemoteRequest, on_progress: OnProgress | None = None
-    ) -> GeneratorReply:
-        reply: GeneratorReply = await self.host.call(request, timeout=WORK_SECONDS, on_progress=on_progress)
-        return reply
+    async def _call(self, request: Request[ReplyType], on_progress: OnProgress | None = None) -> ReplyType:
+        return await self.host.call(request, timeout=WORK_SECONDS, on_progress=on_progress)
 
 
 _ADAPTER = ("adapter_model.safetensors", "adapter_config.json")

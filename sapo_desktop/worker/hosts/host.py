@@ -4,9 +4,8 @@
 Before anything heavy is imported these are moved, so that libraries print to standard error, the log. Requests are
 handled one by one on the main thread (signals and timers only work there); a second thread reads frames and passes
 cancellations on. The process ends with its parent: at the end of its input, and by the kernel if possible
-(system/processes.py). A service with an attribute `between` calls it at every step of long work, to answer urgent
-requests in between. worker/hosts/protocol.py defines services. `--service MODULE:FUNCTION` instead of KIND runs a
-service that is not in the table there.
+(system/processes.py). `--service MODULE:FUNCTION` instead of KIND runs a service that is not in the table of
+worker/hosts/protocol.py.
 """
 
 from __future__ import annotations
@@ -20,37 +19,22 @@ import queue
 import signal
 import sys
 import threading
-import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
 from sapo_desktop import __version__
-from sapo_desktop.core.errors import HostError, OutOfMemory, SapoError
-from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.errors import HostError
+from sapo_desktop.core.files.reading import UNREADABLE
+from sapo_desktop.core.link.frames import FrameError, FrameWriter, next_frame
+from sapo_desktop.core.link.requests import Call, Note, Reply, ToServer, encode, packed
+from sapo_desktop.core.link.room import failure
+from sapo_desktop.core.link.service import Progress, Service
 from sapo_desktop.system import processes
 from sapo_desktop.system.confinement import confine
-from sapo_desktop.worker.hosts.protocol import (
-    KINDS,
-    Cancel,
-    Failed,
-    FrameError,
-    FrameWriter,
-    HostKind,
-    Progress,
-    Ready,
-    Reply,
-    Request,
-    ToHost,
-    decoder,
-    encode,
-    find,
-    kind_of_service,
-    next_frame,
-    pack_body,
-)
+from sapo_desktop.worker.hosts.protocol import KINDS, HostKind, Ready, decoder, find, kind_of_service
 
 
 class Pipes(NamedTuple):
@@ -73,20 +57,20 @@ class Desk:
     """Passes requests and cancellations from the reader thread to the main thread."""
 
     def __init__(self, cancelled: threading.Event) -> None:
-        self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[Call] = queue.SimpleQueue()
         self._cancelled = cancelled
         self._lock = threading.Lock()
         self._current = 0
-        self._asides: dict[int, Request] = {}
+        self._asides: dict[int, Call] = {}
         """The requests that were not started."""
         self._aside = 0
         """The one that is answered between two steps of the current request."""
         self._aside_cancelled = threading.Event()
         self._given_up: set[int] = set()
 
-    def put(self, message: Request | Cancel) -> None:
+    def put(self, message: ToServer) -> None:
         with self._lock:
-            if isinstance(message, Request):
+            if isinstance(message, Call):
                 if message.aside:
                     self._asides[message.id] = message
                 self._requests.put(message)
@@ -97,7 +81,7 @@ class Desk:
             elif message.id > self._current:
                 self._given_up.add(message.id)
 
-    def next(self) -> Request:
+    def next(self) -> Call:
         """Wait for the next request and make it the current one; if it was already cancelled, it starts as
         cancelled."""
         while True:
@@ -109,7 +93,7 @@ class Desk:
                 self._begin(request, self._cancelled)
                 return request
 
-    def next_aside(self) -> Request | None:
+    def next_aside(self) -> Call | None:
         """A request that can be answered between two steps of the current one; None if there is none, or if the
         current one is cancelled and must end soon."""
         with self._lock:
@@ -128,7 +112,7 @@ class Desk:
         """Whether the answer is no longer needed: it, or the request it interrupted, was cancelled."""
         return self._cancelled.is_set() or (self._aside != 0 and self._aside_cancelled.is_set())
 
-    def _begin(self, request: Request, cancelled: threading.Event) -> None:
+    def _begin(self, request: Call, cancelled: threading.Event) -> None:
         cancelled.clear()
         if request.id in self._given_up:
             self._given_up.discard(request.id)
@@ -137,12 +121,12 @@ class Desk:
 
 def read_requests(stream: BinaryIO, desk: Desk) -> None:
     """Read frames until the parent ends or sends something else; then end this process at once."""
-    frames: msgspec.msgpack.Decoder[ToHost] = msgspec.msgpack.Decoder(ToHost)
+    frames: msgspec.msgpack.Decoder[ToServer] = msgspec.msgpack.Decoder(ToServer)
     code = 0
     try:
         while (payload := next_frame(stream)) is not None:
             desk.put(frames.decode(payload))
-    except (FrameError, msgspec.DecodeError, OSError) as error:
+    except (FrameError, OSError, *UNREADABLE) as error:
         print(f"The worker sent an invalid frame, so this host ends: {error}", file=sys.stderr)
         code = 1
     finally:
@@ -150,43 +134,29 @@ def read_requests(stream: BinaryIO, desk: Desk) -> None:
         _end(code)
 
 
-def serve(kind: HostKind, service: Any, desk: Desk, writer: FrameWriter) -> None:
+def serve(kind: HostKind, service: Service[object], desk: Desk, writer: FrameWriter) -> None:
     """Answer requests, one after the other, until the process ends."""
     requests = decoder(kind.request)
 
-    def answer(request: Request, handle: Any) -> None:
+    def answer(call: Call, handle: Callable[[object, Progress], object]) -> None:
         try:
-            reply = handle(requests.decode(request.body), _progress(request.id, writer))
-            frame = encode(Reply(id=request.id, body=pack_body(reply)))
-            writer.write(frame)
+            reply = handle(requests.decode(call.body), _progress(call.id, writer))
+            writer.write(encode(Reply(id=call.id, body=packed(reply))))
         except BrokenPipeError:
             _end(0)
         except Exception as error:  # noqa: BLE001 - the edge of the process: each error becomes a reply
-            writer.write(encode(failure(request.id, error)))
+            writer.write(encode(failure(call.id, error, HostError)))
 
     def between() -> None:
-        while (request := desk.next_aside()) is not None:
+        while (call := desk.next_aside()) is not None:
             try:
-                answer(request, lambda body, progress: service.handle_aside(body, progress, desk.is_given_up))
+                answer(call, lambda body, progress: service.handle_aside(body, progress, desk.is_given_up))
             finally:
                 desk.aside_done()
 
-    if hasattr(service, "between"):
-        service.between = between
+    service.between = between
     while True:
         answer(desk.next(), service.handle)
-
-
-def failure(request: int, error: Exception) -> Failed:
-    """An error in the form sent to the worker; unexpected ones leave their traceback in the log."""
-    if isinstance(error, SapoError):
-        return Failed(id=request, error=type(error).__name__, text=error.text)
-    traceback.print_exception(error)
-    if isinstance(error, MemoryError):
-        said = sentence("Out of memory. {error}", error=str(error)) if str(error) else sentence("Out of memory.")
-        return Failed(id=request, error=OutOfMemory.__name__, text=said)
-    text = f"{type(error).__name__}: {error} (this is a bug: please report it; the traceback is in the log)"
-    return Failed(id=request, error=HostError.__name__, text=text)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -200,26 +170,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     writer = FrameWriter(pipes.write)
     kind = kind_of_service(options.service) if options.service else KINDS[options.kind]
     try:
-        service = find(kind.create)()
-        cancelled = getattr(service, "cancelled", None) or threading.Event()
-        desk = Desk(cancelled)
+        service: Service[object] = find(kind.create)()
+        desk = Desk(service.cancelled)
         # After the libraries are loaded, so that Python may cache their bytecode, and before any request.
         confined = None
         if not kind.network:
             confined = confine(options.writes, options.reads, permissions=kind.permissions, card=options.card)
     except Exception as error:  # the worker gets the reason
-        writer.write(encode(failure(0, error)))
+        writer.write(encode(failure(0, error, HostError)))
         raise SystemExit(1) from error
     threading.Thread(target=read_requests, args=(pipes.read, desk), daemon=True).start()
     versions = {"python": platform.python_version(), "sapo-desktop": __version__}
-    versions |= getattr(service, "versions", {})
-    writer.write(encode(Ready(kind=kind.name, pid=os.getpid(), versions=versions, confined=confined)))
+    ready = Ready(kind=kind.name, pid=os.getpid(), versions=versions | service.versions, confined=confined)
+    writer.write(encode(Reply(id=0, body=packed(ready))))
     serve(kind, service, desk, writer)
 
 
-def _progress(request: int, writer: FrameWriter) -> Any:
+def _progress(call: int, writer: FrameWriter) -> Progress:
     def progress(message: msgspec.Struct) -> None:
-        writer.write(encode(Progress(id=request, body=pack_body(message))))
+        writer.write(encode(Note(id=call, body=packed(message))))
 
     return progress
 

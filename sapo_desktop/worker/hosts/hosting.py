@@ -16,7 +16,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn
 
 import msgspec
 
@@ -27,8 +27,11 @@ from sapo_desktop.core.errors import (
     HostError,
     HostTimeout,
     SapoError,
-    error_class,
 )
+from sapo_desktop.core.files.reading import UNREADABLE
+from sapo_desktop.core.link.calls import Calls, OnCall, OnNote, Pending, Told, reading
+from sapo_desktop.core.link.frames import FrameError, pack, read_frame
+from sapo_desktop.core.link.requests import ReplyType, Request, ToClient, ToServer, encode
 from sapo_desktop.core.records import Confined
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
@@ -37,23 +40,12 @@ from sapo_desktop.system.logs import last_lines, open_log
 from sapo_desktop.worker.hosts.patience import LOOK_SECONDS, Patience, Sight, look
 from sapo_desktop.worker.hosts.protocol import (
     KINDS,
-    Cancel,
-    Failed,
-    FrameError,
-    FromHost,
     HostOptions,
-    Progress,
     Ready,
-    Reply,
-    Request,
     command,
     decoder,
-    encode,
     environment,
     kind_of_service,
-    pack,
-    pack_body,
-    read_frame,
 )
 
 GRACE = 0.6
@@ -67,10 +59,8 @@ grace_of_caller = contextvars.ContextVar("grace_of_caller", default=GRACE)
 _TEMPLATE_TIMER = -signal.SIGPROF if sys.platform != "win32" else None
 """The exit of a process that a chat template blocks (engines/chat_template.py)."""
 READ_BUFFER = 1 << 20
-OnProgress = Callable[[Any], None]
 OnBusy = Callable[[Text], None]
 """Called with a sentence if loading takes long because the computer is busy."""
-ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
 
 
 class Host:
@@ -82,17 +72,17 @@ class Host:
         self.versions: dict[str, str] = {}
         self.confined: Confined | None = None
         """The restrictions on its process; None: none were requested."""
-        self._replies = decoder(options.kind.reply)
         self._progress = decoder(options.kind.progress)
         self._process: asyncio.subprocess.Process | None = None
         self._launched: int | None = None
         """Windows: the working process, started by a virtual environment's python.exe, which is a launcher."""
         self._listener: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
-        self._number = 0
-        self._call: _PendingCall | None = None
+        self._calls = Calls(self._send)
+        """Those of the current process."""
+        self._call: Pending | None = None
+        """The current one, which is not aside."""
         self._aside_turn = asyncio.Lock()
-        self._aside: _PendingCall | None = None
         self._suspended = False
         self._asleep = False
         """Whether it should be suspended: a process started meanwhile begins suspended."""
@@ -133,12 +123,12 @@ class Host:
 
     async def call(
         self,
-        request: msgspec.Struct,
+        request: Request[ReplyType],
         timeout: float | None,
-        on_progress: OnProgress | None = None,
+        on_progress: Callable[[Told], None] | None = None,
         *,
         loading: bool = False,
-    ) -> Any:
+    ) -> ReplyType:
         """Call the host and wait for its reply, at most `timeout` seconds in which it was not suspended and had a
         processor. If it is `loading`, or its kind computes, only seconds without any activity count.
 
@@ -148,49 +138,45 @@ class Host:
             HostCancelled: `cancel` was called meanwhile.
             SapoError: what the service raised, as its own class.
         """
+        patience = self._patience(timeout, loading=loading)
+
+        async def wait(call: Pending) -> None:
+            await self._settle(call, patience)
+            if loading:
+                self._loaded()
+
+        async def leave(call: Pending) -> None:
+            # The turn is held until the host is free again: the next caller must not get an old answer.
+            await _to_the_end(self.cancel(grace_of_caller.get()))
+
         async with self._turn:
             if self.pid is None:
                 raise await self._not_running()
-            self._number += 1
             self._count_kills()
-            self._call = _PendingCall(self._number, on_progress, self._patience(timeout, loading=loading))
             if loading:
                 self._keep_pace()
+            self._call = self._calls.open(self._hearing(patience, on_progress))
             try:
-                await self._send(Request(id=self._number, body=pack_body(request)))
-                await self._settle(self._call)
-                if loading:
-                    self._loaded()
-                return self._call.answer.result()
-            except asyncio.CancelledError:
-                # The turn is held until the host is free again: the next caller must not get an old answer.
-                await _to_the_end(self.cancel(grace_of_caller.get()))
-                raise
+                return await self._ask(request, self._call, wait, leave)
             finally:
-                self._call.forget()
                 self._call = None
 
     async def call_aside(
-        self, request: msgspec.Struct, timeout: float | None, on_progress: OnProgress | None = None
-    ) -> Any:
+        self, request: Request[ReplyType], timeout: float | None, on_progress: Callable[[Told], None] | None = None
+    ) -> ReplyType:
         """Send a request that is answered between two steps of the current one if the service can, otherwise after it.
         Errors as for `call`; also HostCancelled if the current request was cancelled meanwhile."""
+        patience = self._patience(timeout)
+
+        async def wait(call: Pending) -> None:
+            await self._settle(call, patience)
+
         async with self._aside_turn:
             if self.pid is None:
                 raise await self._not_running()
-            self._number += 1
-            call = self._aside = _PendingCall(self._number, on_progress, self._patience(timeout))
-            try:
-                await self._send(Request(id=call.number, body=pack_body(request), aside=True))
-                await self._settle(call)
-                return call.answer.result()
-            except asyncio.CancelledError:
-                # Its reply is not needed: it ends at its next step, and the interrupted request continues.
-                await self._send(Cancel(id=call.number))
-                raise
-            finally:
-                call.forget()
-                self._aside = None
+            call = self._calls.open(self._hearing(patience, on_progress))
+            # If we are cancelled, it ends at its next step, and the interrupted request continues.
+            return await self._ask(request, call, wait, self._calls.cancel, aside=True)
 
     async def cancel(self, grace: float = GRACE) -> None:
         """Cancel the current request: ask the service, then end the process, then kill it. Does nothing if idle.
@@ -202,13 +188,12 @@ class Host:
         if call is None or call.answer.done():
             return
         # From here on, anything from the host makes the call raise HostCancelled, even its reply.
-        call.given_up = True
+        call.give_up(HostCancelled(sentence("The work was cancelled on purpose.")))
         # A suspended process reads no Cancel, and no signal but SIGKILL.
         self._switch(False)
-        with contextlib.suppress(HostDied):
-            await self._send(Cancel(id=call.number))
-        await asyncio.wait({call.answered}, timeout=grace)
-        if not call.answered.done():
+        await self._calls.cancel(call)
+        await asyncio.wait({call.answer}, timeout=grace)
+        if not call.answer.done():
             await self._end(min(grace, GRACE))
         self._switch(self._asleep)
 
@@ -269,22 +254,31 @@ class Host:
             )
         processes.tie_to_this_process(self._process.pid)
         self._switch(self._asleep)
-        # A call like any other, with number 0, answered by the Ready frame.
-        self._call = _PendingCall(0, None, Patience(self.options.start_timeout, loading=True))
+        self._calls = Calls(self._send)
+        # A call like any other, with number 0, answered by Ready.
+        call = self._call = self._calls.open(number=0)
         self._listener = asyncio.create_task(self._listen(self._process))
         try:
             if self.is_closed:  # while the process was being created
                 raise self._ended()
-            await self._settle(self._call)
-            self.versions = self._call.answer.result()
+            await self._settle(call, Patience(self.options.start_timeout, loading=True))
+            self._is_ready(call.answer.result())
             if not self.options.kind.loads:
                 self._loaded()
         except BaseException:
             await _to_the_end(self._end(0.0))
             raise
         finally:
-            self._call.forget()
+            self._calls.close(call)
             self._call = None
+
+    def _is_ready(self, body: msgspec.Raw) -> None:
+        try:
+            ready = msgspec.msgpack.decode(body, type=Ready)
+        except UNREADABLE as error:
+            raise self._unreadable(error) from error
+        self.versions, self.confined = ready.versions, ready.confined
+        self._launched = ready.pid if sys.platform == "win32" else None  # else the group's id
 
     def _count_kills(self) -> None:
         """Read the counts again: earlier kills by the kernel do not matter for a later death."""
@@ -340,7 +334,26 @@ class Host:
 
     # -- frames ----------------------------------------------------------------------------------------------
 
-    async def _send(self, message: Request | Cancel) -> None:
+    async def _ask(
+        self, request: Request[ReplyType], call: Pending, wait: OnCall, leave: OnCall, *, aside: bool = False
+    ) -> ReplyType:
+        try:
+            return await self._calls.ask(request, call, wait=wait, leave=leave, aside=aside)
+        except UNREADABLE as error:
+            await _to_the_end(self._end(0.0))
+            raise self._unreadable(error) from error
+
+    def _hearing(self, patience: Patience, on_progress: Callable[[Told], None] | None) -> OnNote:
+        read = reading(self._progress, on_progress)
+
+        def hear(body: msgspec.Raw) -> None:
+            patience.heard()
+            if read is not None:
+                read(body)
+
+        return hear
+
+    async def _send(self, message: ToServer) -> None:
         assert self._process is not None and self._process.stdin is not None
         try:
             self._process.stdin.write(pack(encode(message)))
@@ -350,14 +363,14 @@ class Host:
             return
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        """Read frames until the process ends; then fail the pending call."""
+        """Read frames until the process ends; then fail the pending calls."""
         assert process.stdout is not None
-        frames: msgspec.msgpack.Decoder[FromHost] = msgspec.msgpack.Decoder(FromHost)
+        frames: msgspec.msgpack.Decoder[ToClient] = msgspec.msgpack.Decoder(ToClient)
         fault: Exception | None = None
         try:
             while (payload := await read_frame(process.stdout)) is not None:
-                self._take(frames.decode(payload))
-        except (FrameError, msgspec.DecodeError) as error:
+                self._calls.take(frames.decode(payload))
+        except (FrameError, *UNREADABLE) as error:
             fault = error
         with contextlib.suppress(TimeoutError):
             # What sent garbage is killed at once; what closed its output is about to end by itself and tell why.
@@ -366,36 +379,15 @@ class Host:
         if process.returncode is None:
             processes.kill_tree(process.pid)
             await process.wait()
-        self._unreported = self._death(process, fault)
-        for call in (self._call, self._aside):
-            if call is not None:
-                call.fail(self._unreported)
-        if self._call is not None or self._aside is not None:
-            self._unreported = None
+        died = self._unreadable(fault) if fault is not None else self._death(process)
+        self._unreported = None if self._calls.end(died) else died
 
-    def _take(self, frame: FromHost) -> None:
-        # Answers have the request's number, since an urgent one may be answered before the call it interrupted.
-        number = 0 if isinstance(frame, Ready) else frame.id
-        call = next((one for one in (self._call, self._aside) if one is not None and one.number == number), None)
-        if call is None:
-            return  # an answer that nobody waits for any more
-        match frame:
-            case Ready():
-                self.confined = frame.confined
-                self._launched = frame.pid if sys.platform == "win32" else None  # else the group's id
-                call.succeed(frame.versions)
-            case Progress():
-                call.tell(self._progress.decode(frame.body))
-            case Reply():
-                call.succeed(self._replies.decode(frame.body))
-            case Failed():
-                call.fail(error_class(frame.error)(frame.text))
+    def _unreadable(self, error: Exception) -> HostError:
+        return HostError(
+            "The {host} sent an unreadable message and was stopped: {error}", host=self._name, error=str(error)
+        )
 
-    def _death(self, process: asyncio.subprocess.Process, fault: Exception | None) -> SapoError:
-        if fault is not None:
-            return HostError(
-                "The {host} sent an unreadable message and was stopped: {error}", host=self._name, error=str(fault)
-            )
+    def _death(self, process: asyncio.subprocess.Process) -> SapoError:
         if process.returncode == _TEMPLATE_TIMER:
             return EndlessTemplate()
         over_limit = ceiling.times_reached() > self._limits_reached
@@ -413,9 +405,9 @@ class Host:
     def _patience(self, timeout: float | None, *, loading: bool = False) -> Patience:
         return Patience(timeout, loading=loading, computes=self.options.kind.computes)
 
-    async def _settle(self, call: _PendingCall) -> None:
+    async def _settle(self, call: Pending, patience: Patience) -> None:
         """Wait for the answer; kill the host when its time is used up."""
-        answer, patience = call.answer, call.patience
+        answer = call.answer
         clock = asyncio.get_running_loop().time
         seen: Sight | None = None  # most calls end before the first measurement
         while not answer.done():
@@ -426,8 +418,9 @@ class Host:
                 await self._time_out(patience)
             pause = None if suspended or patience.limit is None else min(LOOK_SECONDS, patience.left)
             switched = asyncio.ensure_future(self._switched.wait())
+            either: set[asyncio.Future[msgspec.Raw] | asyncio.Future[Literal[True]]] = {answer, switched}
             try:
-                await asyncio.wait({answer, switched}, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(either, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 switched.cancel()
             if answer.done() or patience.limit is None or self.pid is None:
@@ -453,52 +446,6 @@ class Host:
         )
 
 
-class _PendingCall:
-    """The current request. `answered`: the host settled it; `answer`: the caller's result."""
-
-    def __init__(self, number: int, on_progress: OnProgress | None, patience: Patience) -> None:
-        loop = asyncio.get_running_loop()
-        self.number = number
-        self.on_progress = on_progress
-        self.patience = patience
-        self.given_up = False
-        self.answer: asyncio.Future[Any] = loop.create_future()
-        self.answered: asyncio.Future[None] = loop.create_future()
-
-    def forget(self) -> None:
-        """Nobody waits for the answer any more."""
-        if not self.answer.cancel() and not self.answer.cancelled():
-            self.answer.exception()  # retrieved, so that asyncio does not report it
-
-    def tell(self, progress: Any) -> None:
-        self.patience.heard()
-        if self.on_progress is None or self.given_up:
-            return
-        try:
-            self.on_progress(progress)
-        except Exception as error:  # noqa: BLE001 - the caller's own mistake goes back to the caller
-            self.fail(error)
-
-    def succeed(self, value: Any) -> None:
-        self._settle(None, value)
-
-    def fail(self, error: Exception) -> None:
-        self._settle(error, None)
-
-    def _settle(self, error: Exception | None, value: Any) -> None:
-        if self.answered.done():
-            return
-        self.answered.set_result(None)
-        if self.answer.done():
-            return
-        if self.given_up:
-            self.answer.set_exception(HostCancelled(sentence("The work was cancelled on purpose.")))
-        elif error is not None:
-            self.answer.set_exception(error)
-        else:
-            self.answer.set_result(value)
-
-
 async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
     """Wait for work that must not be left half done, even if the waiting task is cancelled repeatedly."""
     task = asyncio.ensure_future(work)
@@ -506,15 +453,3 @@ async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.shield(task)
     task.result()
-
-
-def expect(reply: Any, kind: type[ReplyType], host: str = "engine") -> ReplyType:
-    """The reply, if it has this type. Raises HostError."""
-    if not isinstance(reply, kind):
-        raise HostError(
-            "The {host} answered {found} instead of {expected}.",
-            host=host,
-            found=type(reply).__name__,
-            expected=kind.__name__,
-        )
-    return reply

@@ -15,19 +15,16 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import AccessRefused, DownloadError, HostError, InSilo, UsageError
+from sapo_desktop.core.link.requests import ReplyType, Request
 from sapo_desktop.core.models import (
     PUBLIC_HUB,
     Access,
     AtRate,
-    Contents,
     Fetch,
     Find,
-    FoundModels,
-    HubModels,
     Kept,
     Look,
     Search,
-    StoreRequest,
     Transfer,
     installed_name,
     kept_already,
@@ -37,7 +34,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder, shared_models
 from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.worker.control.messages.models import FoundAre, HubModelsAre
-from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
+from sapo_desktop.worker.hosts.hosting import Host
 
 OnTransfer = Callable[[Transfer], None]
 _SEARCH_SECONDS = 40.0
@@ -115,19 +112,19 @@ async def fetch(
     access = Access(endpoint=hub, most_bytes=1000 * kilobytes, proxy=settings.proxy)
     request = Fetch(folder=folder, reference=reference, files=files, access=access)
     try:
-        return await ask(request, Kept, data, on_transfer, rate)
+        return await ask(request, data, on_transfer, rate)
     except AccessRefused:
         token = await asyncio.to_thread(hub_token.load, hub)
         if token is None:
             raise
     access = msgspec.structs.replace(access, token=token)
-    return await ask(msgspec.structs.replace(request, access=access), Kept, data, on_transfer, rate)
+    return await ask(msgspec.structs.replace(request, access=access), data, on_transfer, rate)
 
 
 async def at_hand(settings: Settings, data: DataFolder, reference: str, files: list[str]) -> Kept | None:
     """The model that a download would bring, if it is already here. Does not use the network."""
     folder = str(models_folder(settings))
-    found = await ask(Look(folder=folder, reference=reference, files=files), Contents, data)
+    found = await ask(Look(folder=folder, reference=reference, files=files), data)
     return kept_already(found.models[0], folder) if found.models else None
 
 
@@ -142,7 +139,7 @@ async def search(settings: Settings, data: DataFolder, words: str) -> HubModelsA
     request = Search(words=words, access=Access(endpoint=endpoint(), proxy=settings.proxy))
     try:
         async with asyncio.timeout(_SEARCH_SECONDS):
-            found = await ask(request, HubModels, data)
+            found = await ask(request, data)
     except TimeoutError:
         raise DownloadError(
             "{hub} did not finish its answer within {seconds} s. Try again later, or set HF_ENDPOINT to another hub.",
@@ -153,8 +150,7 @@ async def search(settings: Settings, data: DataFolder, words: str) -> HubModelsA
 
 
 async def ask(
-    request: StoreRequest,
-    kind: type[ReplyType],
+    request: Request[ReplyType],
     data: DataFolder,
     on_transfer: OnTransfer | None = None,
     rate: Rate | None = None,
@@ -163,17 +159,16 @@ async def ask(
     host = await Host.start("librarian", log=data.log("librarian"), low_priority=True)
     slower = asyncio.create_task(_keep_to(rate, host)) if rate is not None else None
     try:
-        reply = await host.call(request, None, on_transfer)
+        return await host.call(request, None, on_transfer)
     finally:
         if slower is not None:
             slower.cancel()
         await host.stop()
-    return expect(reply, kind, "librarian")
 
 
 async def find(data: DataFolder) -> FoundAre:
     """The models that other programs have on this computer."""
-    found = await ask(Find(), FoundModels, data)
+    found = await ask(Find(), data)
     return FoundAre(models=found.models, notes=list(found.notes))
 
 

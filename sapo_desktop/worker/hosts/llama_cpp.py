@@ -18,7 +18,7 @@ from sapo_desktop.core.files.gguf import is_gguf
 from sapo_desktop.core.records import Prompt, Sampling
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.engines.protocols import Configure, Done, Generate, GgufWeights, Loaded, LoadGguf, Quantise, WriteGguf
+from sapo_desktop.engines.protocols import Configure, Generate, GgufWeights, Loaded, LoadGguf, Quantise, WriteGguf
 from sapo_desktop.models.catalogue import catalogue_specs
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.files.folder import ModelFolder
@@ -27,7 +27,7 @@ from sapo_desktop.models.files.locate import locate
 from sapo_desktop.models.files.store import Store
 from sapo_desktop.models.fit.ways import weights_of
 from sapo_desktop.worker.hosts.generator import HostedGenerator
-from sapo_desktop.worker.hosts.hosting import Host, expect
+from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.trainer import WORK_SECONDS, EnginePlan, Trainer
 
@@ -79,10 +79,10 @@ class GgufBase:
         quantised = self.weights not in ("f32", "f16")
         written = self.file.with_suffix(".plain") if quantised else self.file
         write = WriteGguf(model=str(self.model), file=str(written), weights=plain)
-        expect(await trainer.call(write, WORK_SECONDS), Done)
+        await trainer.call(write, WORK_SECONDS)
         if quantised:
             request = Quantise(source=str(written), target=str(self.file), weights=self.weights, threads=threads)
-            expect(await generator.call(request, WORK_SECONDS), Done)
+            await generator.call(request, WORK_SECONDS)
             written.unlink()
 
 

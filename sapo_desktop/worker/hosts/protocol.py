@@ -1,111 +1,22 @@
-"""Frames and envelopes between the worker and a host, the kinds of host, and how each is started.
+"""The kinds of host, what a host runs, and how its process is started.
 
-A frame is four bytes of length, most significant first, then so many bytes. After a length above the limit, or an end
-in the middle of a frame, the next frame cannot be found: the reader raises, and its owner closes the stream.
-
-A service is what a host process runs. Its module has `create()`, which returns an object with
-
-- `handle(request, progress) -> reply`: does the work on the main thread; `progress(message)` may be called from it;
-- optionally `cancelled: threading.Event`: set to cancel a request; `handle` then raises HostCancelled or
-  returns early (the caller gets HostCancelled either way). The host clears it before each request;
-- optionally `versions: dict[str, str]`: names and versions of the libraries its results depend on.
-
-Errors under SapoError keep their class; MemoryError becomes OutOfMemory, and anything else a HostError, with the
-traceback in the log. A kind names its service's module and its message types. Nothing is imported before it is needed,
-because a service's libraries are heavy and the worker must not load them.
+A kind names its service's module and its message types. Nothing is imported before it is needed, because a service's
+libraries are heavy and the worker must not load them. Errors under SapoError keep their class; MemoryError becomes
+OutOfMemory, and anything else a HostError, with the traceback in the log.
 """
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import os
-import struct
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
-from sapo_desktop.core.errors import HostError
 from sapo_desktop.core.records import Confined
-from sapo_desktop.core.sentences import Text
 from sapo_desktop.system import processes
-
-MAX_FRAME = 64 * 1024 * 1024
-"""Maximum payload in bytes, either way."""
-
-_LENGTH = struct.Struct(">I")
-
-
-class FrameError(HostError):
-    """The data of a pipe is not a frame."""
-
-
-def pack(payload: bytes) -> bytes:
-    """The frame that carries `payload`.
-
-    Raises:
-        FrameError: the payload is too large.
-    """
-    if len(payload) > MAX_FRAME:
-        raise FrameError(f"A message of {len(payload)} bytes is larger than the {MAX_FRAME} of a frame.")
-    return _LENGTH.pack(len(payload)) + payload
-
-
-def next_frame(stream: BinaryIO) -> bytes | None:
-    """The next payload from a blocking stream, or None if it ended between two frames.
-
-    Raises:
-        FrameError: the stream ended inside a frame, or a frame is too large.
-    """
-    header = stream.read(_LENGTH.size)
-    if not header:
-        return None
-    length = _length(header)
-    payload = stream.read(length)
-    if len(payload) != length:
-        raise FrameError(f"A frame of {length} bytes ended after {len(payload)}.")
-    return payload
-
-
-class FrameWriter:
-    """Writes whole frames to a binary stream, from any thread."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._lock = threading.Lock()
-
-    def write(self, payload: bytes) -> None:
-        frame = pack(payload)
-        with self._lock:
-            self._stream.write(frame)
-            self._stream.flush()
-
-
-async def read_frame(reader: asyncio.StreamReader) -> bytes | None:
-    """Like `next_frame`, from an asyncio stream."""
-    try:
-        header = await reader.readexactly(_LENGTH.size)
-    except asyncio.IncompleteReadError as error:
-        if not error.partial:
-            return None
-        raise FrameError("The stream ended inside the length of a frame.") from error
-    length = _length(header)
-    try:
-        return await reader.readexactly(length)
-    except asyncio.IncompleteReadError as error:
-        raise FrameError(f"A frame of {length} bytes ended after {len(error.partial)}.") from error
-
-
-def _length(header: bytes) -> int:
-    if len(header) != _LENGTH.size:
-        raise FrameError("The stream ended inside the length of a frame.")
-    (length,) = _LENGTH.unpack(header)
-    if length > MAX_FRAME:
-        raise FrameError(f"A frame claims {length} bytes; at most {MAX_FRAME} are allowed.")
-    return int(length)
 
 
 class HostKind(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +25,6 @@ class HostKind(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     create: str
     request: str
-    reply: str
     progress: str | None = None
     environment: dict[str, str] = {}
     """Set for the process before Python starts."""
@@ -135,7 +45,6 @@ KINDS = {
         name="examiner",
         create="sapo_desktop.tasks.service:create",
         request="sapo_desktop.tasks.service:ExaminerRequest",
-        reply="sapo_desktop.tasks.service:ExaminerReply",
         # Six of reasoning_gym's datasets depend on the hash seed; one question at a time needs no threads.
         environment={"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     ),
@@ -146,7 +55,6 @@ KINDS = {
         computes=True,
         create="sapo_desktop.engines.torch.service:create",
         request="sapo_desktop.engines.protocols:EngineRequest",
-        reply="sapo_desktop.engines.protocols:EngineReply",
         progress="sapo_desktop.engines.protocols:EngineProgress",
         # Models come from local folders only; the tokenizers' threads would compete with torch's. numpy's library would
         # start its own threads at import, too early for them to be confined.
@@ -159,7 +67,6 @@ KINDS = {
         computes=True,
         create="sapo_desktop.engines.remote.engine:create",
         request="sapo_desktop.engines.protocols:RemoteRequest",
-        reply="sapo_desktop.engines.protocols:GeneratorReply",
         progress="sapo_desktop.engines.protocols:EngineProgress",
         environment={"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
     ),
@@ -169,7 +76,6 @@ KINDS = {
         computes=True,
         create="sapo_desktop.engines.llama_cpp.service:create",
         request="sapo_desktop.engines.protocols:GeneratorRequest",
-        reply="sapo_desktop.engines.protocols:GeneratorReply",
         progress="sapo_desktop.engines.protocols:EngineProgress",
         # numpy's; llama.cpp's threads are separate and set by request.
         environment={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
@@ -181,7 +87,6 @@ KINDS = {
         # pip's settings, and other programs' model folders.
         variables=("PIP_", "XDG_", "LLAMA_CACHE", "OLLAMA_MODELS"),
         request="sapo_desktop.core.models:StoreRequest",
-        reply="sapo_desktop.core.models:StoreReply",
         progress="sapo_desktop.core.models:StoreProgress",
         # Only what a download needs is requested from a hub, and only our own token is used.
         environment={
@@ -195,13 +100,12 @@ KINDS = {
 
 
 def kind_of_service(create: str) -> HostKind:
-    """A kind for `module:function`, a service outside the table; its module has REQUEST, REPLY, PROGRESS."""
+    """A kind for `module:function`, a service outside the table; its module has REQUEST, PROGRESS."""
     module = create.partition(":")[0]
     return HostKind(
         name=module.rpartition(".")[2],
         create=create,
         request=f"{module}:REQUEST",
-        reply=f"{module}:REPLY",
         progress=f"{module}:PROGRESS",
     )
 
@@ -217,59 +121,14 @@ def decoder(path: str | None) -> msgspec.msgpack.Decoder[Any]:
     return msgspec.msgpack.Decoder(find(path) if path else None)
 
 
-class Envelope(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
-    """Base of a frame's content. A body is decoded with the kind's own types."""
-
-
-class Request(Envelope, frozen=True):
-    id: int
-    body: msgspec.Raw
-    aside: bool = False
-    """Urgent: the service answers it between two steps of its current work if it can."""
-
-
-class Cancel(Envelope, frozen=True):
-    """Cancel request `id`; ignored if it is already answered."""
-
-    id: int
-
-
-class Ready(Envelope, frozen=True):
-    """The first frame of a host: it is ready for requests."""
+class Ready(msgspec.Struct, frozen=True, kw_only=True):
+    """A host's answer to call 0, its own start: it is ready for requests."""
 
     kind: str
     pid: int
     versions: dict[str, str]
     confined: Confined | None = None
     """None: no restrictions were requested."""
-
-
-class Reply(Envelope, frozen=True):
-    id: int
-    body: msgspec.Raw
-
-
-class Progress(Envelope, frozen=True):
-    id: int
-    body: msgspec.Raw
-
-
-class Failed(Envelope, frozen=True):
-    """The request failed (id 0: the host cannot start). `error`: name of a class in core/errors.py."""
-
-    id: int
-    error: str
-    text: Text
-
-
-ToHost = Request | Cancel
-FromHost = Ready | Reply | Progress | Failed
-
-encode = msgspec.msgpack.Encoder().encode
-
-
-def pack_body(message: msgspec.Struct) -> msgspec.Raw:
-    return msgspec.Raw(encode(message))
 
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")

@@ -21,30 +21,26 @@ from sapo_desktop.core.files.durable import disk_errors_as
 from sapo_desktop.core.files.exports import put_in_place
 from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.fitting import ProductTimes
+from sapo_desktop.core.link.requests import ReplyType, Request
 from sapo_desktop.core.records import Generated, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.protocols import (
     Configure,
-    Done,
     Encode,
     Encoded,
-    EngineReply,
-    EngineRequest,
     Export,
     Generate,
     Load,
     Loaded,
-    ProductsTimed,
     Restore,
     Save,
     Step,
-    Stepped,
     TimeProducts,
     WriteAdapter,
 )
 from sapo_desktop.worker.hosts.ahead import Ahead
 from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice
-from sapo_desktop.worker.hosts.hosting import Host, ReplyType, expect
+from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.store.checkpoints import STATE
 from sapo_desktop.worker.store.sealed import MANIFEST
 
@@ -124,8 +120,7 @@ class Trainer:
             batch=plan.batch,
             card_memory=plan.card_memory,
         )
-        reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
-        self.loaded = expect(reply, Loaded)
+        self.loaded = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
         self.ahead.forget()
         self.steps = 0
         if checkpoint is not None:
@@ -133,20 +128,19 @@ class Trainer:
 
     async def time_products(self, request: TimeProducts) -> ProductTimes:
         """The speed of its processor; needs no `load`."""
-        reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
-        return expect(reply, ProductsTimed).times
+        return (await self.host.call(request, timeout=LOAD_SECONDS, loading=True)).times
 
     # -- answers: a Generator (generator.py) -------------------------------------------------------------------
 
     async def answer(self, request: Generate, on_progress: OnProgress | None = None) -> Generated:
-        return await self._call(request, Generated, on_progress)
+        return await self._call(request, on_progress)
 
     async def answer_aside(self, request: Generate, on_progress: OnProgress) -> Generated:
         """Answer between two steps of other work."""
-        return expect(await self.host.call_aside(request, WORK_SECONDS, on_progress), Generated)
+        return await self.host.call_aside(request, WORK_SECONDS, on_progress)
 
     async def encode(self, request: Encode) -> Encoded:
-        return await self._call(request, Encoded)
+        return await self._call(request)
 
     @contextlib.asynccontextmanager
     async def answering_with(self, checkpoint: Path | None) -> AsyncIterator[None]:
@@ -165,7 +159,7 @@ class Trainer:
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
         """Train, and meanwhile answer what was requested in advance."""
         beside = self.ahead.begin()
-        stepped = await self._call(Step(batch=list(batch), beside=beside), Stepped)
+        stepped = await self._call(Step(batch=list(batch), beside=beside))
         if beside is not None and stepped.beside is not None:
             self.ahead.made(beside, stepped.beside)
         self.steps = stepped.report.steps
@@ -173,7 +167,7 @@ class Trainer:
 
     async def save(self, folder: Path) -> None:
         """Write a checkpoint's files."""
-        await self._call(Save(folder=str(folder)), Done)
+        await self._call(Save(folder=str(folder)))
         await asyncio.to_thread(self.ahead.save, folder)
 
     async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
@@ -182,28 +176,28 @@ class Trainer:
             folder = None
         self.ahead.forget()  # answers of an adapter that is not part of this one's past
         request = Restore(folder=None if folder is None else str(folder), weights_only=weights_only)
-        self.steps = (await self._call(request, Done)).steps
+        self.steps = (await self._call(request)).steps
         if folder is not None and not weights_only:
             await asyncio.to_thread(self.ahead.restore, folder)
 
     async def configure(self, learning_rate: float | None, threads: int | None) -> None:
-        await self._call(Configure(learning_rate=learning_rate, threads=threads), Done)
+        await self._call(Configure(learning_rate=learning_rate, threads=threads))
 
     async def write_adapter(self, file: Path, checkpoint: Path | None, averaged: bool) -> None:
         """Write the current adapter, its average, or a checkpoint's, as a GGUF file."""
         folder = None if checkpoint is None else str(checkpoint)
-        await self._call(WriteAdapter(file=str(file), folder=folder, averaged=averaged), Done)
+        await self._call(WriteAdapter(file=str(file), folder=folder, averaged=averaged))
 
     async def write_folder(self, folder: Path, averaged: bool) -> None:
         """Write the current adapter, or its average, as peft's files."""
-        await self._call(Save(folder=str(folder), averaged=averaged), Done)
+        await self._call(Save(folder=str(folder), averaged=averaged))
 
     async def export(self, format: str, to: Path, checkpoint: Path | None, *, live: bool) -> list[str]:
         """Export weights for use elsewhere; returns the names of the files."""
         with self._scratch("export-") as scratch:
             made = scratch / to.name
             async with contextlib.nullcontext() if live else self.answering_with(checkpoint):
-                files = (await self._call(Export(format=format, folder=str(made)), Done)).files
+                files = (await self._call(Export(format=format, folder=str(made)))).files
             await asyncio.to_thread(put_in_place, made, to)
         return files
 
@@ -223,10 +217,8 @@ class Trainer:
                 "{reason} The engine was stopped, because its state no longer matches the training.", reason=error.text
             ) from error
 
-    async def _call(
-        self, request: EngineRequest, kind: type[ReplyType], on_progress: OnProgress | None = None
-    ) -> ReplyType:
-        return expect(await self.host.call(request, timeout=WORK_SECONDS, on_progress=on_progress), kind)
+    async def _call(self, request: Request[ReplyType], on_progress: OnProgress | None = None) -> ReplyType:
+        return await self.host.call(request, timeout=WORK_SECONDS, on_progress=on_progress)
 
 
 class Kept:

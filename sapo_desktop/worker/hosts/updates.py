@@ -18,6 +18,7 @@ from sapo_desktop import __version__
 from sapo_desktop.core.errors import InSilo, SapoError, UsageError
 from sapo_desktop.core.files.durable import disk_errors_as, write_atomically
 from sapo_desktop.core.files.reading import read_json
+from sapo_desktop.core.link.room import Room
 from sapo_desktop.core.models import AskRelease, ReleaseSays
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.resources import resource
@@ -64,7 +65,7 @@ class Memory(Record, frozen=True, forbid_unknown_fields=True):
 
 
 async def _asked(request: AskRelease, data: DataFolder) -> ReleaseSays:
-    return await librarian.ask(request, ReleaseSays, data)
+    return await librarian.ask(request, data)
 
 
 class Looker:
@@ -196,6 +197,8 @@ class Updates:
         self._looker, self._settings, self._allowed, self._publish = looker, settings, allowed, publish
         self._reported: Standing | None = None
         self._looking = asyncio.Lock()
+        self.room = room = Room()
+        room.on(GetUpdates).by(self.answer)
 
     async def run(self) -> None:
         """Check when it is due, until cancelled. Failures are logged, and retried the next day."""

@@ -17,6 +17,7 @@ import tomlkit
 from sapo_desktop.core import schedule, settings_file
 from sapo_desktop.core.errors import HistoryError, ModelError, SettingsError, TaskError, UsageError
 from sapo_desktop.core.files.reading import UNREADABLE
+from sapo_desktop.core.link.requests import Call, Cancel, Failed, Note, Reply, packed
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.chat_template import ChatTemplate
@@ -25,10 +26,11 @@ from sapo_desktop.models.files.gguf_file import check_gguf
 from sapo_desktop.models.files.safetensors_file import count_numbers
 from sapo_desktop.tasks.catalogue import load_catalogue, parse_tasks
 from sapo_desktop.worker.control import channel
-from sapo_desktop.worker.control.messages.envelopes import Attach, Call, Cancel, Failure, Note, Watch
+from sapo_desktop.worker.control.client import EVENT
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.facts import Notice
-from sapo_desktop.worker.control.messages.requests import Finish, GetSettings, SetSettings
-from sapo_desktop.worker.control.proof import ClientProof, Greeting, WorkerProof
+from sapo_desktop.worker.control.messages.requests import Finish, GetSettings, SetSettings, Watch
+from sapo_desktop.worker.control.proof import Attach, ClientProof, Greeting, WorkerProof
 from sapo_desktop.worker.store.history import History
 from tests import builders
 from tests.attack.fuzz.target import Target, patch, patched
@@ -134,7 +136,7 @@ def _settings_seeds() -> Sequence[bytes]:
 def _control(folder: Path) -> Callable[[bytes], None]:
     """Messages to either end, before the proof and after it."""
     proofs = [msgspec.msgpack.Decoder(kind) for kind in (Greeting, ClientProof, WorkerProof, Attach)]
-    decoders = [*proofs, channel.FROM_CLIENT, channel.TO_CLIENT]
+    decoders = [*proofs, channel.TO_WORKER, channel.TO_CLIENT, channel.REQUEST, EVENT]
 
     def one(data: bytes) -> None:
         for decoder in decoders:
@@ -148,9 +150,9 @@ def _control_seeds() -> Sequence[bytes]:
     nonce = b"n" * 32
     said = [
         *(Greeting(nonce), ClientProof(nonce), WorkerProof(nonce, nonce), Attach(owner=True)),
-        *(Call(id=1, request=GetSettings()), Call(id=2, request=SetSettings(values={"label": "a"}))),
-        *(Call(id=3, request=Finish()), Cancel(id=1), Watch(closely=True)),
-        *(Failure(id=1, kind="Bug", text="a"), Note(event=Notice(level="info", text="a"))),
+        *(GetSettings(), SetSettings(values={"label": "a"}), Watch(closely=True), Notice(level="info", text="a")),
+        *(Call(id=1, body=packed(Finish())), Cancel(id=1), Reply(id=1, body=packed(Ok(text="a")))),
+        *(Failed(id=1, error="SapoError", text="a"), Note(body=packed(Notice(level="info", text="a")))),
     ]
     return [msgspec.msgpack.encode(message) for message in said]
 

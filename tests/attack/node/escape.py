@@ -14,11 +14,13 @@ import platform
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
+from sapo_desktop.core.link import service
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.system import confinement
 from sapo_desktop.worker.hosts.hosting import Host
 from tests.bench.figure import arguments, exactly, show, tell
@@ -80,30 +82,31 @@ REACHING = {
 }
 
 
-class Answer(msgspec.Struct, frozen=True, tag=True):
-    """An answer to score."""
-
-    text: str
-
-
 class Marked(msgspec.Struct, frozen=True, tag=True):
     """The scorer's result: how it failed, or `done`."""
 
     said: str
 
 
-REQUEST, REPLY, PROGRESS = Answer, Marked, Marked
+class Answer(Request[Marked], frozen=True):
+    """An answer to score."""
+
+    text: str
 
 
-class Marker:
+REQUEST, PROGRESS = Answer, Marked
+
+
+class Marker(service.Service[Answer]):
     """A scorer with a planted hole. LANDLOCK is a version: it is confined as on a system with no newer one."""
 
     def __init__(self) -> None:
+        super().__init__()
         if most := os.environ.get("LANDLOCK"):
             there = confinement.landlock_version
             confinement.landlock_version = lambda libc: min(int(most), there(libc))
 
-    def handle(self, request: Answer, progress: Callable[[msgspec.Struct], None]) -> Marked:
+    def handle(self, request: Answer, progress: service.Progress) -> Marked:
         try:
             eval(request.text)
         except Exception as error:  # noqa: BLE001 - any reason that stopped it is a result

@@ -75,7 +75,7 @@ class Pair:
         """As it arrives in a host: encoded and decoded on the way."""
         sent = msgspec.msgpack.decode(msgspec.msgpack.encode(request), type=p.GeneratorRequest)
         reply = self.cpp.handle(sent, progress)
-        return msgspec.msgpack.decode(msgspec.msgpack.encode(reply), type=p.GeneratorReply)
+        return msgspec.msgpack.decode(msgspec.msgpack.encode(reply), type=request.reply_type())
 
     def sync(self, folder: Path | None = None) -> None:
         file = str(self.work / "adapter.gguf")

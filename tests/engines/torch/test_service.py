@@ -25,7 +25,7 @@ def ask(service: Service[Any, Any], request: Any) -> Any:
     """Send a request as it arrives in a host: encoded and decoded on the way."""
     wire = msgspec.msgpack.encode(request)
     reply = service.handle(msgspec.msgpack.decode(wire, type=p.EngineRequest), quiet)
-    return msgspec.msgpack.decode(msgspec.msgpack.encode(reply), type=p.EngineReply)
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(reply), type=request.reply_type())
 
 
 def load(folder: Path, **settings: object) -> p.Load:

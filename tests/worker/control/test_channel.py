@@ -19,6 +19,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.protocol import State
 
 from sapo_desktop.core.errors import ControlError, ModelError, NotRunning, SapoError, UsageError
+from sapo_desktop.core.link.requests import Call, Cancel, Request, packed
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.worker.control import channel
@@ -26,8 +27,7 @@ from sapo_desktop.worker.control.channel import Client as Served
 from sapo_desktop.worker.control.channel import ControlServer, open_link
 from sapo_desktop.worker.control.client import Client, connect
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, AskProgressed
-from sapo_desktop.worker.control.messages.base import Message, Ok, Request
-from sapo_desktop.worker.control.messages.envelopes import Attach, Call, Cancel
+from sapo_desktop.worker.control.messages.base import Message, Ok
 from sapo_desktop.worker.control.messages.events import Answered, Progressed, Stopping
 from sapo_desktop.worker.control.messages.facts import Examine, Notice
 from sapo_desktop.worker.control.messages.models import GetModels
@@ -35,6 +35,7 @@ from sapo_desktop.worker.control.messages.replies import Evaluated
 from sapo_desktop.worker.control.messages.requests import Evaluate, GetSettings, GetStatus, GetWeek, ListTasks, Pause
 from sapo_desktop.worker.control.proof import (
     FILE,
+    Attach,
     ClientSide,
     Greeting,
     WorkerSide,
@@ -224,7 +225,7 @@ async def test_who_does_not_read_loses_progress_then_answers_then_its_place(
 
     link = await open_link(worker.folder.control)
     await link.send(Attach())
-    await link.send(Call(id=1, request=Pause()))
+    await link.send(Call(id=1, body=packed(Pause())))
     await link.receive()
     (served,) = worker.server._clients
     long = "x" * 1_000_000
@@ -246,7 +247,7 @@ async def test_a_window_that_freezes_while_it_closes_keeps_no_worker_from_ending
     async with listening(tmp_path) as worker:
         link = await open_link(worker.folder.control)
         await link.send(Attach())
-        await link.send(Call(id=1, request=Pause()))
+        await link.send(Call(id=1, body=packed(Pause())))
         await link.receive()
         (served,) = worker.server._clients
         frozen = link._connection
@@ -318,7 +319,7 @@ async def test_a_wrong_secret_is_refused(worker: Worker) -> None:
     await connection.send(msgspec.msgpack.encode(own.prove(imposter.prove(own.greet()))))
     with pytest.raises(ConnectionClosed):
         await connection.send(msgspec.msgpack.encode(Attach()))
-        await connection.send(msgspec.msgpack.encode(Call(id=1, request=Pause())))
+        await connection.send(msgspec.msgpack.encode(Call(id=1, body=packed(Pause()))))
         await connection.recv()
     assert worker.present == []
 

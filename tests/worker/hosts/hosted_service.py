@@ -8,25 +8,10 @@ from collections.abc import Callable
 import msgspec
 
 from sapo_desktop.core.errors import HostCancelled, ModelError
+from sapo_desktop.core.link import service
+from sapo_desktop.core.link.frames import pack
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.core.sentences import sentence
-
-
-class Say(msgspec.Struct, frozen=True, tag=True):
-    text: str
-
-
-class Work(msgspec.Struct, frozen=True, tag=True):
-    """Report progress, then wait until cancelled; a deaf service never looks."""
-
-    deaf: bool = False
-
-
-class Break(msgspec.Struct, frozen=True, tag=True):
-    how: str
-
-
-class Environment(msgspec.Struct, frozen=True, tag=True):
-    names: list[str]
 
 
 class Said(msgspec.Struct, frozen=True, tag=True):
@@ -41,18 +26,34 @@ class Step(msgspec.Struct, frozen=True, tag=True):
     number: int
 
 
+class Say(Request[Said], frozen=True):
+    text: str
+
+
+class Work(Request[Said], frozen=True):
+    """Report progress, then wait until cancelled; a deaf service never looks."""
+
+    deaf: bool = False
+
+
+class Break(Request[Said], frozen=True):
+    how: str
+
+
+class Environment(Request[Values], frozen=True):
+    names: list[str]
+
+
 REQUEST = Say | Work | Break | Environment
-REPLY = Said | Values
 PROGRESS = Step
 
 
-class Service:
+class Service(service.Service[REQUEST]):
     def __init__(self) -> None:
-        self.cancelled = threading.Event()
-        self.between: Callable[[], None] = lambda: None
-        self.versions = {"tiny": "1"}
+        super().__init__()
+        self.versions["tiny"] = "1"
 
-    def handle(self, request: REQUEST, progress: Callable[[msgspec.Struct], None]) -> REPLY:
+    def handle(self, request: REQUEST, progress: service.Progress) -> Said | Values:
         match request:
             case Say(text=text):
                 return Said(text)
@@ -70,8 +71,8 @@ class Service:
                 return broken(how)
 
     def handle_aside(
-        self, request: REQUEST, progress: Callable[[msgspec.Struct], None], should_stop: Callable[[], bool]
-    ) -> REPLY:
+        self, request: REQUEST, progress: service.Progress, should_stop: Callable[[], bool]
+    ) -> Said | Values:
         if isinstance(request, Work):
             progress(Step(2))
             while not should_stop():
@@ -99,6 +100,9 @@ def broken(how: str) -> Said:
         case "garbage":
             # What a library that kept its own copy of the old standard output would do.
             os.write(frames_descriptor(), b"\xff\xff\xff\xff not a frame")
+            threading.Event().wait()
+        case "no text":
+            os.write(frames_descriptor(), pack(b"\x81\xa4\xff\xff\xff\xff\x01"))
             threading.Event().wait()
         case "wrong type":
             return Say("not a reply")  # type: ignore[return-value]

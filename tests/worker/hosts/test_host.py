@@ -11,19 +11,12 @@ import msgspec
 import psutil
 import pytest
 
-from sapo_desktop.worker.hosts.host import Desk, failure
-from sapo_desktop.worker.hosts.protocol import (
-    Cancel,
-    FromHost,
-    HostOptions,
-    Ready,
-    Request,
-    command,
-    environment,
-    kind_of_service,
-    next_frame,
-    pack,
-)
+from sapo_desktop.core.errors import HostError
+from sapo_desktop.core.link.frames import next_frame, pack
+from sapo_desktop.core.link.requests import Call, Cancel, Reply, ToClient
+from sapo_desktop.core.link.room import failure
+from sapo_desktop.worker.hosts.host import Desk
+from sapo_desktop.worker.hosts.protocol import HostOptions, Ready, command, environment, kind_of_service
 
 HERE = Path(__file__).parent
 PARENT = """
@@ -56,8 +49,9 @@ def start() -> subprocess.Popen[bytes]:
     assert process.stdout is not None
     payload = next_frame(process.stdout)  # type: ignore[arg-type]
     assert payload is not None
-    ready = msgspec.msgpack.decode(payload, type=FromHost)
-    assert isinstance(ready, Ready) and ready.pid == process.pid
+    reply = msgspec.msgpack.decode(payload, type=ToClient)
+    assert isinstance(reply, Reply) and reply.id == 0
+    assert msgspec.msgpack.decode(reply.body, type=Ready).pid == process.pid
     return process
 
 
@@ -68,7 +62,9 @@ def test_the_end_of_its_input_ends_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "garbage", [b"\xff\xff\xff\xff", pack(b"\xc1\xc1"), pack(b"\x90"), b"\x00\x00\x00\x09cut"], ids=str
+    "garbage",
+    [b"\xff\xff\xff\xff", pack(b"\xc1\xc1"), pack(b"\x90"), pack(b"\x81\xa1t\xa2\xff\xff"), b"\x00\x00\x00\x09cut"],
+    ids=str,
 )
 def test_garbage_on_its_input_ends_it(garbage: bytes) -> None:
     process = start()
@@ -102,8 +98,8 @@ def test_a_host_whose_parent_is_gone_already_does_not_start() -> None:
     assert b"has stopped" in done.stderr
 
 
-def request(number: int) -> Request:
-    return Request(id=number, body=msgspec.Raw(b"\xc0"))
+def request(number: int) -> Call:
+    return Call(id=number, body=msgspec.Raw(b"\xc0"))
 
 
 def test_a_cancellation_meets_its_own_request_only() -> None:
@@ -122,14 +118,14 @@ def test_a_cancellation_meets_its_own_request_only() -> None:
     assert not cancelled.is_set()
 
 
-def test_an_unexpected_error_leaves_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
-    frame = failure(5, KeyError("lost"))
+def test_an_unexpected_error_leaves_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    frame = failure(5, KeyError("lost"), HostError)
     assert (frame.id, frame.error) == (5, "HostError")
-    assert "KeyError" in capsys.readouterr().err
+    assert "KeyError" in caplog.text
 
 
-def aside(number: int) -> Request:
-    return Request(id=number, body=msgspec.Raw(b"\xc0"), aside=True)
+def aside(number: int) -> Call:
+    return Call(id=number, body=msgspec.Raw(b"\xc0"), aside=True)
 
 
 def test_what_is_asked_aside_is_answered_once_between_or_in_its_turn() -> None:

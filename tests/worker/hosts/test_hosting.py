@@ -17,12 +17,13 @@ import psutil
 import pytest
 
 from sapo_desktop.core.errors import HostCancelled, HostDied, HostError, HostTimeout, ModelError, OutOfMemory
+from sapo_desktop.core.link.requests import packed
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.logs import MAX_LOG_BYTES
 from sapo_desktop.system.processes import Effort, Processors
 from sapo_desktop.worker.hosts import hosting
-from sapo_desktop.worker.hosts.hosting import GRACE, PATIENCE, Host, _PendingCall, grace_of_caller
-from sapo_desktop.worker.hosts.patience import Patience, Sight
+from sapo_desktop.worker.hosts.hosting import GRACE, PATIENCE, Host, grace_of_caller
+from sapo_desktop.worker.hosts.patience import Sight
 from sapo_desktop.worker.hosts.protocol import KINDS, HostOptions, Ready, command, environment
 
 HERE = Path(__file__).parent
@@ -82,9 +83,8 @@ async def test_on_windows_the_process_that_works_is_the_launchers_child(
     monkeypatch.setattr(sys, "platform", "win32")
     host = Host(HostOptions(kind=KINDS["examiner"], log=tmp_path / "log"))
     host._process = launcher = SimpleNamespace(pid=11, returncode=None)
-    host._call = _PendingCall(0, None, Patience(1))
     assert host.pid == 11
-    host._take(Ready(kind="examiner", pid=12, versions={}))
+    host._is_ready(packed(Ready(kind="examiner", pid=12, versions={})))
     assert host.pid == 12
     launcher.returncode = 0
     assert host.pid is None
@@ -300,7 +300,7 @@ async def test_errors_keep_their_class(tmp_path: Path, how: str, error: type[Exc
         assert "Traceback" in (tmp_path / "host.log").read_text()
 
 
-@pytest.mark.parametrize("how", ["garbage", "wrong type"])
+@pytest.mark.parametrize("how", ["garbage", "no text", "wrong type"])
 async def test_what_cannot_be_read_ends_the_host(host: Host, how: str) -> None:
     with pytest.raises(HostError, match="unreadable"):
         await host.call(tiny().Break(how), timeout=30)

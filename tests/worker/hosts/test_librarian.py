@@ -234,7 +234,7 @@ async def test_a_name_that_the_catalogue_lacks_is_said(hub: FakeHub, data: DataF
 
 async def test_looking_makes_no_folder(data: DataFolder) -> None:
     look = Look(folder=str(data.root / "models"))
-    assert await librarian.ask(look, Contents, data) == Contents()
+    assert await librarian.ask(look, data) == Contents()
     assert not (data.root / "models").exists()
 
 

@@ -29,7 +29,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.pid: int | None = 1
-        self.asked: list[p.EngineMessage] = []
+        self.asked: list[Any] = []
         self.is_closed = False
         self.restarts = 0
         self.deaths: list[HostDied] = []

@@ -10,17 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sapo_desktop.core.link import frames
+from sapo_desktop.core.link.frames import FrameError, FrameWriter, next_frame, pack, read_frame
 from sapo_desktop.system.processes import python_environment
-from sapo_desktop.worker.hosts import protocol
-from sapo_desktop.worker.hosts.protocol import (
-    KINDS,
-    FrameError,
-    FrameWriter,
-    decoder,
-    next_frame,
-    pack,
-    read_frame,
-)
+from sapo_desktop.worker.hosts.protocol import KINDS, decoder
 
 
 async def read_async(data: bytes) -> bytes | None:
@@ -47,7 +40,7 @@ def test_frames_come_out_as_they_went_in(payloads: list[bytes]) -> None:
 
 @pytest.mark.parametrize("data", [b"\x00\x00", b"\x00\x00\x00\x05abc", b"\x00\x00\x00\x65" + b"x" * 101, b"\xff" * 4])
 async def test_cut_and_oversized_frames_are_refused(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "MAX_FRAME", 100)
+    monkeypatch.setattr(frames, "MAX_FRAME", 100)
     with pytest.raises(FrameError):
         next_frame(io.BytesIO(data))
     with pytest.raises(FrameError):
@@ -55,7 +48,7 @@ async def test_cut_and_oversized_frames_are_refused(data: bytes, monkeypatch: py
 
 
 def test_an_oversized_payload_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "MAX_FRAME", 10)
+    monkeypatch.setattr(frames, "MAX_FRAME", 10)
     stream = io.BytesIO()
     with pytest.raises(FrameError):
         FrameWriter(stream).write(b"x" * 11)
@@ -71,7 +64,7 @@ LIGHT = """
 import sys
 from sapo_desktop.worker.hosts.protocol import KINDS, decoder
 for kind in KINDS.values():
-    decoder(kind.request), decoder(kind.reply), decoder(kind.progress)
+    decoder(kind.request), decoder(kind.progress)
 print([name for name in ("torch", "transformers", "peft", "reasoning_gym") if name in sys.modules])
 """
 

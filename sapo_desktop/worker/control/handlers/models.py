@@ -12,7 +12,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from sapo_desktop.core.errors import InSilo, SapoError, UsageError, bug
-from sapo_desktop.core.models import Contents, Kept, Look, Remove, Removed, TakeIn, Transfer
+from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.models import Kept, Look, Remove, TakeIn, Transfer
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
@@ -43,6 +44,15 @@ class ModelRequests:
         self._needs_network = False
         self._rate = librarian.Rate()
         self._searches: set[asyncio.Future[models.HubModelsAre]] = set()
+        self.room = room = Room()
+        room.on(models.DownloadModel).by(self.download)
+        room.on(models.ImportModel).by(self.import_)
+        room.on(models.CancelModelWork).by(self.cancel)
+        room.on(models.RemoveModel).by(self.remove)
+        room.on(models.GetModels).by(self.list)
+        room.on(models.FindModels).by(self.find)
+        room.on(models.SearchHub).by(self.search)
+        room.on(models.SetHubToken).by(self.set_token)
 
     async def download(self, request: models.DownloadModel) -> Ok:
         try:
@@ -57,7 +67,7 @@ class ModelRequests:
 
     async def import_(self, request: models.ImportModel) -> Ok:
         taken = TakeIn(folder=self._folder(), path=request.path, name=request.name)
-        self._begin(request.path, librarian.ask(taken, Kept, self._data, self._moved), needs_network=False)
+        self._begin(request.path, librarian.ask(taken, self._data, self._moved), needs_network=False)
         return Ok(text=sentence("Importing {path}.", path=request.path))
 
     async def cancel(self, request: models.CancelModelWork) -> Ok:
@@ -69,11 +79,11 @@ class ModelRequests:
 
     async def remove(self, request: models.RemoveModel) -> models.ModelRemoved:
         librarian.check_unused(self._settings(), request.name)
-        removed = await librarian.ask(Remove(folder=self._folder(), name=request.name), Removed, self._data)
+        removed = await librarian.ask(Remove(folder=self._folder(), name=request.name), self._data)
         return models.ModelRemoved(name=removed.name, bytes=removed.bytes)
 
     async def list(self, request: models.GetModels) -> models.ModelsAre:
-        contents = await librarian.ask(Look(folder=self._folder()), Contents, self._data)
+        contents = await librarian.ask(Look(folder=self._folder()), self._data)
         return models.ModelsAre(folder=self._folder(), contents=contents, working=self._working)
 
     async def find(self, request: models.FindModels) -> models.FoundAre:

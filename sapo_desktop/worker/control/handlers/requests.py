@@ -1,4 +1,4 @@
-"""The handlers of the control channel's requests: one short method each, on top of the node.
+"""The handlers of the control channel's requests: one short method each, on top of the node, in the room's table.
 
 The window and the command line send the same requests, so both can do the same. A request that needs a host wakes it
 for its duration, paused or not (worker/orders.py).
@@ -7,54 +7,51 @@ for its duration, paused or not (worker/orders.py).
 from __future__ import annotations
 
 import asyncio
-import inspect
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar, cast
 
 import msgspec
 
 import sapo_desktop
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.records import Exchange, Generated, Sampling, TaskMark
+from sapo_desktop.core.link.requests import ReplyType, Request
+from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.records import Exchange, Generated, Sampling
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.learning.plan import mix_in_force, tasks_in_training
+from sapo_desktop.learning.plan import mix_in_force
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.network import ways_out
-from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
-from sapo_desktop.tasks.service import QuestionRef
+from sapo_desktop.tasks.catalogue import Catalogue
 from sapo_desktop.worker.control.handlers.appraisal import Steady, appraise
 from sapo_desktop.worker.control.handlers.asking import Asking
 from sapo_desktop.worker.control.handlers.facts import FactRequests
+from sapo_desktop.worker.control.handlers.history import HistoryRequests
 from sapo_desktop.worker.control.handlers.human import HumanAnswers
 from sapo_desktop.worker.control.handlers.models import ModelRequests
-from sapo_desktop.worker.control.handlers.own_tasks import OwnTaskRequests
 from sapo_desktop.worker.control.handlers.preview import Preview
-from sapo_desktop.worker.control.handlers.rollouts import RolloutRequests
 from sapo_desktop.worker.control.handlers.settings import SettingsRequests
 from sapo_desktop.worker.control.handlers.swarm import IdentityRequests, SwarmRequests
+from sapo_desktop.worker.control.handlers.tasks import TaskRequests
 from sapo_desktop.worker.control.messages import replies, requests
-from sapo_desktop.worker.control.messages.base import Exported, Message, Ok, Request
+from sapo_desktop.worker.control.messages.base import Exported, Ok
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.facts import GetUsage, Notice, Usage
-from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
+from sapo_desktop.worker.control.messages.models import FitRequest, GetCatalogue, GetEstimates, GetFit
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.engine import Spoken
 from sapo_desktop.worker.hosts.updates import Updates
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
-from sapo_desktop.worker.scores import BASE_NUMBER
 from sapo_desktop.worker.serving.local import LocalService
 from sapo_desktop.worker.serving.server import ModelFacts
 
 T = TypeVar("T")
 
-EXAMPLE_SEED = 7
-_RECENT_ROUNDS = 50
 _TO_THE_END = (
     requests.SetSettings,
     requests.ResetSettings,
@@ -101,7 +98,7 @@ class Requests:
         self._memory = Steady()
         self._quit = quit
         self._started = time.monotonic()
-        self._changing: set[asyncio.Future[Message]] = set()
+        self._changing: set[asyncio.Future[Any]] = set()
         self._asking: set[asyncio.Task[Any]] = set()
         """The running requests to this node."""
         self._given_up: set[asyncio.Task[Any]] = set()
@@ -117,25 +114,38 @@ class Requests:
             updates=updates,
         )
         facts = FactRequests(node, side, folder, notices, catalogue)
-        rollouts = RolloutRequests(node.keeper)
+        history = HistoryRequests(node.keeper, lambda: node.counters)
         self._answers = asking = Asking(node, catalogue, publish)
-        own_tasks = OwnTaskRequests(folder.tasks, catalogue, node, tasks_changed)
+        tasks = TaskRequests(folder.tasks, catalogue, node, tasks_changed)
         human = HumanAnswers(node, side, catalogue)
         preview = Preview(node, catalogue, side.identity.known, lambda: side.instance)
         identity = IdentityRequests(side, lambda: node.settings)
         swarm = SwarmRequests(side, settings)
-        self._handlers = _by_request(
-            self, settings, facts, rollouts, asking, own_tasks, human, preview, identity, swarm, models, updates, local
-        )
-        self._of_worker = frozenset(_by_request(models, updates, local))
+        parts = (settings, facts, history, asking, tasks, human, preview, identity, swarm)
+        self._of_worker = Room(models.room, updates.room, local.room)
         """What survives the node."""
+        self.room = room = Room(self._of_worker, *(part.room for part in parts))
+        room.on(GetFit).by(self._appraise)
+        room.on(GetCatalogue).by(self._appraise)
+        room.on(GetEstimates).by(self._appraise)
+        room.on(GetUsage).by(self._get_usage)
+        room.on(requests.GetStatus).by(self._get_status)
+        room.on(requests.StartRounds).by(self._start_rounds)
+        room.on(requests.Pause).by(self._pause)
+        room.on(requests.Resume).by(self._resume)
+        room.on(requests.Finish).by(self._finish)
+        room.on(requests.Quit).by(self._end)
+        room.on(requests.GetSwarm).by(self._get_swarm)
+        room.on(requests.RollBack).by(self._roll_back)
+        room.on(requests.Evaluate).by(self._evaluate)
+        room.on(requests.ExportModel).by(self._export)
 
-    async def handle(self, asked: Request[object]) -> Message:
+    async def handle(self, request: Request[ReplyType]) -> ReplyType:
         """Handle a request; raises SapoError with the reason if that is impossible."""
-        work = self._handlers[type(asked)](asked)
-        if type(asked) in self._of_worker:
+        work = self.room.answer(request)
+        if type(request) in self._of_worker.kinds:
             return await work
-        if not isinstance(asked, _TO_THE_END):
+        if not isinstance(request, _TO_THE_END):
             return await self._while_it_lasts(work)
         task = asyncio.ensure_future(work)
         self._changing.add(task)
@@ -180,7 +190,7 @@ class Requests:
         finally:
             self._asking.discard(own)
 
-    def _changed(self, task: asyncio.Future[Message]) -> None:
+    def _changed(self, task: asyncio.Future[Any]) -> None:
         self._changing.discard(task)
         if not task.cancelled():
             task.exception()  # retrieved, because the caller may have left
@@ -190,15 +200,15 @@ class Requests:
         """The current settings."""
         return self._node.settings
 
-    async def appraise(self, request: FitRequest) -> FitReply:
-        node = self._node
-        return await asyncio.to_thread(
-            appraise, request, node.settings, self._folder.root, node.engine.held, self._memory
-        )
+    async def _appraise(self, request: Request[ReplyType]) -> ReplyType:
+        assert isinstance(request, FitRequest)
+        node, folder = self._node, self._folder.root
+        reply = await asyncio.to_thread(appraise, request, node.settings, folder, node.engine.held, self._memory)
+        return cast(ReplyType, reply)
 
     # -- state ---------------------------------------------------------------------------------------------
 
-    async def get_status(self, request: requests.GetStatus) -> replies.Status:
+    async def _get_status(self, request: requests.GetStatus) -> replies.Status:
         return self.status()
 
     def status(self) -> replies.Status:
@@ -242,27 +252,27 @@ class Requests:
             held=held if held != node.gate.why and not node.gate.is_open else None,
         )
 
-    async def usage(self, request: GetUsage) -> Usage:
+    async def _get_usage(self, request: GetUsage) -> Usage:
         out = await asyncio.to_thread(ways_out, os.getpid())
         return msgspec.structs.replace(self._usage(), ways_out=out)
 
-    async def start_rounds(self, request: requests.StartRounds) -> Ok:
+    async def _start_rounds(self, request: requests.StartRounds) -> Ok:
         self._node.orders.start(request.rounds)
         return Ok(text=self._node.gate.reason)
 
-    async def pause(self, request: requests.Pause) -> Ok:
+    async def _pause(self, request: requests.Pause) -> Ok:
         self._node.orders.pause(request.seconds)
         return Ok(text=self._node.gate.reason)
 
-    async def resume(self, request: requests.Resume) -> Ok:
+    async def _resume(self, request: requests.Resume) -> Ok:
         self._node.orders.resume(request.anyway)
         return Ok(text=self._node.gate.reason)
 
-    async def finish(self, request: requests.Finish) -> Ok:
+    async def _finish(self, request: requests.Finish) -> Ok:
         self._node.orders.finish()
         return Ok(text=self._node.gate.reason)
 
-    async def end(self, request: requests.Quit) -> Ok:
+    async def _end(self, request: requests.Quit) -> Ok:
         if request.finish_round and self._node.gate.state in (NodeState.WORKING, NodeState.FINISHING):
             self._node.orders.end(self._quit)
             return Ok(
@@ -273,7 +283,7 @@ class Requests:
 
     # -- the swarm -----------------------------------------------------------------------------------------
 
-    async def get_swarm(self, request: requests.GetSwarm) -> replies.SwarmIs:
+    async def _get_swarm(self, request: requests.GetSwarm) -> replies.SwarmIs:
         return replies.SwarmIs(info=self._swarm_info())
 
     def _swarm_info(self) -> SwarmInfo:
@@ -284,37 +294,7 @@ class Requests:
 
     # -- checkpoints, scores, answers ----------------------------------------------------------------------
 
-    async def checkpoints(self, request: requests.ListCheckpoints) -> replies.Checkpoints:
-        node = self._node
-        scores = await node.keeper.call(node.keeper.history.checkpoint_scores)
-        best = node.counters.guard.best_checkpoint
-        base = replies.CheckpointInfo(
-            number=BASE_NUMBER,
-            round=0,
-            created=0.0,
-            bytes=0,
-            validation=scores.get("base"),
-            best=best == BASE_NUMBER,
-            last=False,
-        )
-        found = await node.keeper.call(node.keeper.store.summaries)
-        items = [
-            replies.CheckpointInfo(
-                number=checkpoint.number,
-                round=checkpoint.round,
-                created=checkpoint.created,
-                bytes=checkpoint.bytes,
-                validation=scores.get(str(checkpoint.number)),
-                best=best == checkpoint.number,
-                last=checkpoint is found[-1],
-                other_model=checkpoint.model != node.counters.model,
-                model=checkpoint.model[: len(node.counters.short_model)],
-            )
-            for checkpoint in found
-        ]
-        return replies.Checkpoints(items=[base, *items])
-
-    async def roll_back(self, request: requests.RollBack) -> Ok:
+    async def _roll_back(self, request: requests.RollBack) -> Ok:
         written = await self._node.roll_back(request.to)
         return Ok(
             text=sentence(
@@ -324,12 +304,12 @@ class Requests:
             )
         )
 
-    async def evaluate(self, request: requests.Evaluate) -> replies.Evaluated:
+    async def _evaluate(self, request: requests.Evaluate) -> replies.Evaluated:
         how = request.samples, request.temperature, request.level, request.tasks
         report = await self._node.evaluate(request.checkpoint, request.which, *how)
         return replies.Evaluated(report=report)
 
-    async def export(self, request: requests.ExportModel) -> Exported:
+    async def _export(self, request: requests.ExportModel) -> Exported:
         to = Path(request.to)
         if not to.is_absolute():
             raise UsageError(sentence("The folder to export to must be a full path."))
@@ -339,79 +319,3 @@ class Requests:
         async with node.awake():
             files = await node.engine.export(request.format, to, checkpoint.folder if checkpoint else None, live=live)
         return Exported(folder=str(to), files=files)
-
-    # -- tasks ---------------------------------------------------------------------------------------------
-
-    async def list_tasks(self, request: requests.ListTasks) -> replies.Tasks:
-        node = self._node
-        totals = await node.keeper.call(node.keeper.history.task_totals, _RECENT_ROUNDS)
-        recent = {mark.task: mark for mark in totals}
-        training = tasks_in_training(node.settings, node.counters, node.levels)
-        keys = self._catalogue.tasks()
-        examples = await self._examples(keys) if request.examples else {}
-        return replies.Tasks(
-            items=[self._task_info(key, examples.get(key, ""), recent.get(key), key in training) for key in keys],
-            left_out=[*self._catalogue.left_out.values()],
-        )
-
-    async def _examples(self, keys: Sequence[TaskKey]) -> dict[TaskKey, str]:
-        """One question of each task, always the same."""
-        async with self._node.gate.awake():
-            asked = [QuestionRef(task=key, seed=EXAMPLE_SEED) for key in keys]
-            questions = await self._node.examiner.set_questions(asked)
-        return {question.task: question.text for question in questions if question is not None}
-
-    def _task_info(self, key: TaskKey, example: str, recent: TaskMark | None, training: bool) -> replies.TaskInfo:
-        family, level = self._catalogue.find(key)
-        return replies.TaskInfo(
-            family=family.name,
-            title=family.title,
-            level=level.name,
-            task_id=self._node.examiner.known_ids.get(key, b"").hex(),
-            config=dict(level.config),
-            grammar=family.grammar,
-            example=example,
-            solved=recent.solved if recent else None,
-            answers=recent.answers if recent else 0,
-            reward=recent.reward if recent else None,
-            training=training,
-            own=family.own,
-            shown=" → ".join(family.shown) if family.shown else "",
-        )
-
-    # -- history -------------------------------------------------------------------------------------------
-
-    async def history(self, request: requests.GetHistory) -> replies.History:
-        keeper = self._node.keeper
-        return await keeper.call(keeper.history.rounds, request.after, min(request.limit, 10_000))
-
-    async def curve(self, request: requests.GetCurve) -> replies.Curve:
-        keeper = self._node.keeper
-        return await keeper.call(keeper.history.curve, request.after, request.limit)
-
-    async def ahas(self, request: requests.GetAhas) -> replies.Ahas:
-        keeper = self._node.keeper
-        return replies.Ahas(items=await keeper.call(keeper.history.ahas))
-
-    async def comparisons(self, request: requests.GetComparisons) -> replies.Comparisons:
-        keeper = self._node.keeper
-        return replies.Comparisons(items=await keeper.call(keeper.history.comparisons))
-
-    async def week(self, request: requests.GetWeek) -> replies.Week:
-        keeper = self._node.keeper
-        return await keeper.call(keeper.history.week)
-
-    async def sources(self, request: requests.GetSources) -> replies.Sources:
-        keeper = self._node.keeper
-        return replies.Sources(items=await keeper.call(keeper.history.sources))
-
-
-def _by_request(*parts: object) -> dict[type, Callable[[Any], Awaitable[Message]]]:
-    """The public methods of these objects that take a `request`, by its type: a new method is a new request."""
-    found: dict[type, Callable[[Any], Awaitable[Message]]] = {}
-    for part in parts:
-        for name, method in inspect.getmembers(type(part), inspect.iscoroutinefunction):
-            kind = get_type_hints(method).get("request")
-            if kind is not None and not name.startswith("_"):
-                found |= dict.fromkeys(get_args(kind) or (kind,), getattr(part, name))
-    return found

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from sapo_desktop.core.errors import KeyringClosed, PassphraseNeeded, UsageError
+from sapo_desktop.core.link.room import Room
 from sapo_desktop.core.network.invite import Invite
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
@@ -47,6 +48,13 @@ class SwarmRequests:
         self._side = side
         self._settings = settings
         side.keep_admission = self._keep_admission
+        self.room = room = Room()
+        room.on(TestPeer).by(self.test_peer)
+        room.on(CreateSwarm).by(self.create)
+        room.on(AdmitPeer).by(self.admit)
+        room.on(RefuseJoin).by(self.refuse)
+        room.on(GetInvite).by(self.invite)
+        room.on(JoinSwarm).by(self.join)
 
     async def _keep_admission(self, admission: bytes) -> None:
         """The node joins again, with it."""
@@ -112,6 +120,9 @@ class IdentityRequests:
         self._side = side
         self._own = side.identity
         self._in_force = in_force
+        self.room = room = Room()
+        room.on(GetIdentity).by(self.show)
+        room.on(ChangeIdentity).by(self.change)
 
     async def show(self, request: GetIdentity) -> IdentityIs:
         if self._own.is_closed:

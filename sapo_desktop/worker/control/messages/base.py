@@ -1,8 +1,6 @@
-"""The base classes of messages and requests, and replies that several requests share."""
+"""The base classes of messages, and replies that several requests share."""
 
 from __future__ import annotations
-
-from typing import Generic, TypeVar, get_args
 
 import msgspec
 
@@ -14,20 +12,6 @@ CheckpointName = str
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
     """Base of everything on the control channel."""
-
-
-_Reply = TypeVar("_Reply", covariant=True)
-ReplyType = TypeVar("ReplyType")
-
-
-class Request(Message, Generic[_Reply], frozen=True):
-    """Base of all requests. A request is typed with its reply: `GetSwarm(Request[SwarmIs])`."""
-
-    @classmethod
-    def reply_type(cls) -> type:
-        """The type of the reply."""
-        kinds: list[type] = [kind for base in cls.__orig_bases__ for kind in get_args(base)]  # type: ignore[attr-defined]
-        return kinds[0]
 
 
 class Ok(Message, frozen=True):

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
+from sapo_desktop.core.link.requests import Request
 from sapo_desktop.core.task_list import LevelName
-from sapo_desktop.worker.control.messages.base import CheckpointName, Exported, Ok, Request
+from sapo_desktop.worker.control.messages.base import CheckpointName, Exported, Ok
 from sapo_desktop.worker.control.messages.replies import (
     Ahas,
     Checkpoints,
@@ -69,6 +70,13 @@ class Quit(Request[Ok], frozen=True):
 
 class SetSilo(Request[Ok], frozen=True):
     on: bool
+
+
+class Watch(Request[Ok], frozen=True):
+    """Whether events are displayed. A client that does not watch `closely` gets neither answers nor progress, which
+    are most of the events. The channel itself answers it."""
+
+    closely: bool
 
 
 class TestPeer(Request[PeerAnswered], frozen=True):

@@ -41,7 +41,6 @@ class Library:
     async def ask(
         self,
         request: StoreRequest,
-        kind: type,
         data: DataFolder,
         moved: Any = None,
         rate: librarian.Rate | None = None,

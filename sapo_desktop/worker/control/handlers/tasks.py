@@ -1,28 +1,34 @@
-"""Own tasks are read, added and removed: files of the folder that tasks/own/ reads."""
+"""Clients' requests about tasks: all of them are listed, own ones are read, added and removed (tasks/own/)."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.files.durable import disk_errors_as, write_atomically
+from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.sentences import Text, joined, sentence
-from sapo_desktop.tasks.catalogue import Catalogue, Family, family_of
+from sapo_desktop.learning.plan import tasks_in_training
+from sapo_desktop.tasks.catalogue import Catalogue, Family, TaskKey, family_of
 from sapo_desktop.tasks.grammars import FORMS
 from sapo_desktop.tasks.own import folder as own
 from sapo_desktop.tasks.own.answers import examples, notes
 from sapo_desktop.tasks.own.choices import Undecided, in_words
 from sapo_desktop.tasks.own.family import How, OwnFile, held_out_counts, parse_file
 from sapo_desktop.tasks.own.table import SUFFIXES
+from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker.control.messages.base import Ok
-from sapo_desktop.worker.control.messages.replies import OwnRow, ReadingChoice, TasksRead
-from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, RemoveTasks
+from sapo_desktop.worker.control.messages.replies import OwnRow, ReadingChoice, TaskInfo, Tasks, TasksRead
+from sapo_desktop.worker.control.messages.requests import AddTasks, ListTasks, ReadTasks, RemoveTasks
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.lengths import own_too_long
 from sapo_desktop.worker.node import Node
 
+EXAMPLE_SEED = 7
+_RECENT_ROUNDS = 50
 _SHOWN = 3
 """Questions shown of a file that was only read."""
 _WHEN = sentence("It takes effect now, or after the node's current round.")
@@ -31,7 +37,7 @@ _PATIENCE, _LOOK_AGAIN = 20.0, 0.1
 """How long to wait for the model's current work, and the interval of the checks."""
 
 
-class OwnTaskRequests:
+class TaskRequests:
     """Answers them. `changed`: called after a file was added or removed."""
 
     def __init__(self, folder: Path, catalogue: Catalogue, node: Node, changed: Callable[[], None]) -> None:
@@ -39,6 +45,48 @@ class OwnTaskRequests:
         self._catalogue = catalogue
         self._node = node
         self._changed = changed
+        self.room = room = Room()
+        room.on(ListTasks).by(self.every)
+        room.on(ReadTasks).by(self.read)
+        room.on(AddTasks).by(self.add)
+        room.on(RemoveTasks).by(self.remove)
+
+    async def every(self, request: ListTasks) -> Tasks:
+        node = self._node
+        totals = await node.keeper.call(node.keeper.history.task_totals, _RECENT_ROUNDS)
+        recent = {mark.task: mark for mark in totals}
+        training = tasks_in_training(node.settings, node.counters, node.levels)
+        keys = self._catalogue.tasks()
+        examples = await self._examples(keys) if request.examples else {}
+        return Tasks(
+            items=[self._task_info(key, examples.get(key, ""), recent.get(key), key in training) for key in keys],
+            left_out=[*self._catalogue.left_out.values()],
+        )
+
+    async def _examples(self, keys: Sequence[TaskKey]) -> dict[TaskKey, str]:
+        """One question of each task, always the same."""
+        async with self._node.gate.awake():
+            asked = [QuestionRef(task=key, seed=EXAMPLE_SEED) for key in keys]
+            questions = await self._node.examiner.set_questions(asked)
+        return {question.task: question.text for question in questions if question is not None}
+
+    def _task_info(self, key: TaskKey, example: str, recent: TaskMark | None, training: bool) -> TaskInfo:
+        family, level = self._catalogue.find(key)
+        return TaskInfo(
+            family=family.name,
+            title=family.title,
+            level=level.name,
+            task_id=self._node.examiner.known_ids.get(key, b"").hex(),
+            config=dict(level.config),
+            grammar=family.grammar,
+            example=example,
+            solved=recent.solved if recent else None,
+            answers=recent.answers if recent else 0,
+            reward=recent.reward if recent else None,
+            training=training,
+            own=family.own,
+            shown=" → ".join(family.shown) if family.shown else "",
+        )
 
     async def read(self, request: ReadTasks) -> TasksRead:
         """Describe the file, or the choices that its owner must make. Raises TaskError as `add` does."""

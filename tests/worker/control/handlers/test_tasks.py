@@ -11,7 +11,7 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.own import folder as own
-from sapo_desktop.worker.control.handlers.own_tasks import OwnTaskRequests
+from sapo_desktop.worker.control.handlers.tasks import TaskRequests
 from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks, RemoveTasks
 from sapo_desktop.worker.governor import NodeState
 from tests.worker.test_lengths import Counting
@@ -26,7 +26,7 @@ class Scene:
             settings=Settings(tasks=chosen), engine=Counting(context), gate=SimpleNamespace(state=NodeState.WORKING)
         )
         self.node = node
-        self.served = OwnTaskRequests(self.folder, load_catalogue(resource("tasks.toml")), node, self._changed)
+        self.served = TaskRequests(self.folder, load_catalogue(resource("tasks.toml")), node, self._changed)
 
     def _changed(self) -> None:
         self.changes += 1

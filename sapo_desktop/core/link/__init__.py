@@ -1,0 +1,1 @@
+"""Requests and replies between two processes, whatever carries them."""
