@@ -96,7 +96,7 @@ def measured(seconds: float) -> Iterator[Figure]:
     with victim() as node:
         tell("a peer sends, is cut off or resets the connection, and sends on")
         asyncio.run(openings(node, seconds, Resetting(node.port).run))
-        name = f"log of {seconds:.0f} s of resets amidst PINGs"
+        name = f"log of {seconds:.0f} s of resets between PINGs"
         yield at_most(name, log_bytes(node) / 1000, "KB", 20, result(node))
 
 
