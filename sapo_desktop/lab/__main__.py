@@ -1,6 +1,6 @@
 """The lab's process: one request in, as JSON in its only argument, events out, one JSON object a line on stdout.
 
-`sapo-desktop lab` starts it and shows what it tells. PYTHONHASHSEED must be 0, as for the examiner.
+`sapo-desktop lab` starts it and shows its events. PYTHONHASHSEED must be 0, as for the examiner.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Request = Plan | ShowTable | Plot
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="failed"):
-    """The last line, where it failed."""
+    """The last line after a failure."""
 
     text: str
     exit_code: int
@@ -34,7 +34,7 @@ class Plotted(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=
 
 
 def main(argument: str) -> int:
-    """Do what is asked; returns the exit code."""
+    """Carry out the request; returns the exit code."""
     try:
         _do(msgspec.json.decode(argument, type=Request))
     except SapoError as error:
@@ -43,12 +43,12 @@ def main(argument: str) -> int:
     except KeyboardInterrupt:
         return 1
     except BrokenPipeError:
-        return 1  # whoever asked is gone: what is kept stays
+        return 1  # the caller is gone; everything written so far stays
     return 0
 
 
 def tell(event: msgspec.Struct) -> None:
-    """One line for whoever started this process."""
+    """One line for the parent process."""
     sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
     sys.stdout.flush()
 

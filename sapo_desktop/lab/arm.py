@@ -1,9 +1,9 @@
-"""What is compared: an arm is one way to play under one seed. Its name is that of its folder.
+"""Arms, the things compared: an arm is one configuration with one seed. Its name is its folder's name.
 
 A mix is written as in the settings, `4/4`, and means what it does in the paper: a node answers as many questions as it
 trains on of its own. `4/4x2` answers twice as many and trains on those that teach first, as the product does; so
 `8/0x3` is the silo that drops empty groups. With `auto` each node's mix follows what it needs. How many rounds are
-played is no part of an arm: more of them go on.
+played is not part of an arm, so a run with more rounds continues it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Kind = Literal["equal", "specialists", "half-shown"]
 """How nodes differ: not at all, in their quarter of the families, or in that every other node is shown no worked
 examples before a question."""
 Budget = Literal["rounds", "tokens", "samples", "cpu"]
-"""What arms are compared at: rounds, or over all nodes tokens generated, answers trained on, CPU-seconds."""
+"""The measures at which arms are compared: rounds, or over all nodes generated tokens, trained answers, CPU-seconds."""
 QUARTERS = 4
-"""Specialists each train on one of so many parts of the families."""
+"""Number of parts of the families; each specialist trains on one part."""
 _MIX = re.compile(r"(auto|[1-9][0-9]{0,2}/[0-9]{1,3})(?:x([0-9]{1,2}(?:\.[0-9])?))?")
 _BASE = Settings(
     silo=False,
@@ -45,41 +45,41 @@ no guard, one thread."""
 
 
 SHOWN_OR_TOLD = ("shown", "told")
-"""How the nodes of a half-shown arm are asked, by turns."""
+"""How the nodes of a half-shown arm are asked, alternately."""
 
 
 class Arm(Record, frozen=True, forbid_unknown_fields=True):
-    """One way to play under one seed."""
+    """One configuration with one seed."""
 
     mix: str
     weighting: str
-    """Of external groups; empty where there are none."""
+    """The weighting of external groups; empty if there are none."""
     nodes: int
     seed: int
     kind: Kind = "equal"
     liars: float = 0.0
-    """Share of nodes that learn nothing and share what is wrong or forged."""
+    """Share of nodes that learn nothing and share wrong or forged answers."""
     levels: tuple[str, ...] = ()
-    """Levels that questions are drawn from, alike; none: as the product does."""
+    """Levels from which questions are drawn uniformly; empty: the product's choice."""
     values: dict[str, str] = msgspec.field(default_factory=dict)
-    """Other settings of the nodes, as they were typed."""
+    """Other settings of the nodes, as typed."""
     held_out: int = 4
     """Questions of each task in its scores."""
     models: tuple[str, ...] = ()
-    """Base models that the nodes have by turns; none: the one that `values` or the product name."""
+    """Base models that the nodes have alternately; empty: the one that `values` or the product name."""
     budget: str = ""
-    """It ends once so much is used up, as in `cpu=600`; empty: at its last round."""
+    """The budget after which it ends, such as `cpu=600`; empty: it ends at its last round."""
 
     @property
     def name(self) -> str:
-        """Name of its folder; other arms have other names."""
+        """The folder's name, unique for each arm."""
         rest = msgspec.json.encode(msgspec.structs.replace(self, seed=0), order="sorted")
         parts = [self.mix.replace("/", "-"), self.weighting, f"{self.nodes}-nodes", self.kind, digest(rest).hex()[:6]]
         return "_".join([*filter(None, parts), f"seed-{self.seed}"])
 
     @property
     def settings(self) -> Settings:
-        """Those of its nodes. Raises SettingsError."""
+        """The settings of its nodes. Raises SettingsError."""
         weighting = {"weighting": self.weighting} if self.weighting else {}
         return settings_file.apply(_BASE, {**self.values, **weighting}, lab=True)
 
@@ -89,20 +89,21 @@ class Arm(Record, frozen=True, forbid_unknown_fields=True):
         return mixes_external(self.mix)
 
     def share(self, groups: int, teaching: float | None) -> MixShare:
-        """Own and external groups of a step of so many. `teaching`: the share of a node's own groups that teach."""
+        """Own and external groups of a step with so many groups. `teaching`: the share of a node's own groups that
+        teach."""
         return mix_share(mix_by_need(_parts(self.mix)[0], teaching), groups)
 
     def answered(self, share: MixShare) -> int:
-        """Own questions of a round."""
+        """The number of own questions in a round."""
         return max(1, round(share.local * _parts(self.mix)[1]))
 
     def is_liar(self, node: int) -> bool:
-        """The last nodes are the ones that lie."""
+        """Whether a node is a liar; the last ones are."""
         return node >= self.nodes - _liars(self.liars, self.nodes)
 
 
 class Plan(Record, frozen=True, tag="paper"):
-    """What `lab paper` was asked for."""
+    """The request of `lab paper`."""
 
     out: str
     nodes: int
@@ -122,10 +123,10 @@ class Plan(Record, frozen=True, tag="paper"):
 
 
 def arms_of(plan: Plan) -> list[Arm]:
-    """The arms in the order in which they are played: seed by seed, so that a broken run can be compared already.
+    """The arms in the order of play: seed by seed, so that even an interrupted run can be compared.
 
     Raises:
-        UsageError, SettingsError: a mix, level, share of liars, budget or setting that cannot be.
+        UsageError, SettingsError: a mix, level, share of liars, budget or setting is invalid.
     """
     if unknown := set(plan.levels) - set(LEVELS):
         raise UsageError(f"There is no level {min(unknown)}; known are {', '.join(LEVELS)}.")
@@ -156,12 +157,12 @@ def arms_of(plan: Plan) -> list[Arm]:
 
 
 def mixes_external(mix: str) -> bool:
-    """Whether there are external groups in it. Raises UsageError."""
+    """Whether the mix has external groups. Raises UsageError."""
     return mix_share(mix_by_need(_parts(mix)[0], None), 1000).external > 0
 
 
 def budget_of(text: str) -> tuple[Budget, float]:
-    """`cpu=600` taken apart; of nothing: no end. Raises UsageError."""
+    """`cpu=600` as measure and amount; unlimited rounds if empty. Raises UsageError."""
     if not text:
         return "rounds", float("inf")
     found = re.fullmatch(r"(tokens|samples|cpu)=([0-9]{1,15})", text)
@@ -176,7 +177,7 @@ def _liars(share: float, nodes: int) -> int:
 
 
 def _parts(mix: str) -> tuple[str, float]:
-    """The mix and how many times as many questions are answered as trained on. Raises UsageError."""
+    """The mix, and the ratio of answered to trained questions. Raises UsageError."""
     found = _MIX.fullmatch(mix)
     if not found:
         raise UsageError(

@@ -1,7 +1,7 @@
-"""An arm on disk: a folder that says what it is, grows a line a node and round, and holds where to go on.
+"""An arm on disk: a folder with its description, a line per node and round, and the state for continuing.
 
 ```
-manifest.json   the arm, the program, its commit, the machine: all that its numbers depend on
+manifest.json   the arm, the program, its commit, the computer: everything that its numbers depend on
 rounds.csv      node.py, Played          scores.csv   Score, below
 state/          after its last kept round: counters, adapters, pools; replaced as a whole
 ```
@@ -38,42 +38,42 @@ Read = TypeVar("Read")
 
 
 class Manifest(Record, frozen=True):
-    """What an arm was played under."""
+    """The conditions under which an arm was played."""
 
     format: int
     arm: Arm
     run: RunManifest
     commit: str
-    """Of the program's checkout; empty where it is none."""
+    """The commit of the program's checkout; empty for an installation."""
     later: tuple[tuple[int, str], ...] = ()
-    """Where it went on under another commit: after which round, and which."""
+    """Continuations under another commit: after which round, and which commit."""
 
 
 class Score(Record, frozen=True):
-    """A line of scores.csv. Of the base, before any round, there is one for each temperature."""
+    """A line of scores.csv. For the base, before any round, there is one for each temperature."""
 
     round: int
     node: int
-    """Below 0: the base, -1 of the first model, -2 of the second."""
+    """The round. Below 0, the base: -1 for the first model, -2 for the second."""
     temperature: float
     greedy: float
-    """Share solved by the likeliest answers."""
+    """Share solved by the most likely answers."""
     sampled: float
     pass_at_k: float
-    """Share of the questions that one of the `samples` answers solves."""
+    """Share of the questions that at least one of the `samples` answers solves."""
     samples: int
     questions: int
 
 
 class ArmFolder:
-    """One arm's folder, which its reader or its only writer holds. Raises HistoryError where the disk does not do."""
+    """One arm's folder, open for reading or for its only writer. Raises HistoryError if the disk fails."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @property
     def state(self) -> Path | None:
-        """Where the last kept round lies, a folder a node; None before the first."""
+        """The state after the last kept round, a folder per node; None before the first."""
         found = self.path / _STATE
         return found if found.exists() else None
 
@@ -83,14 +83,14 @@ class ArmFolder:
         return 0 if self.state is None else int(self._read(lambda: read_json(self.path / _STATE / _REACHED, int)))
 
     def manifest(self) -> Manifest:
-        """What it was begun as."""
+        """The manifest with which it was begun."""
         found = self._read(lambda: read_json(self.path / _MANIFEST, dict[str, Any]))
         if found.get("format") != FORMAT:
             raise HistoryError(f"{self.path} was written by another version of the lab: name another.")
         return self._read(lambda: msgspec.convert(found, Manifest))
 
     def begin(self, manifest: Manifest) -> None:
-        """Make the folder, or go on in it: from the state on, where it is the same arm under the same conditions."""
+        """Make the folder, or continue from its state, if it is the same arm under the same conditions."""
         with self._writing():
             self.path.mkdir(parents=True, exist_ok=True)
         if not (self.path / _MANIFEST).exists():
@@ -129,7 +129,7 @@ class ArmFolder:
             return made
 
     def keep(self, made: Path, reached: int) -> None:
-        """Put a whole new state in the place of the last."""
+        """Replace the last state by a complete new one."""
         with self._writing():
             (made / _REACHED).write_text(str(reached), encoding="ascii")
             sync_tree(made)
@@ -153,13 +153,13 @@ class ArmFolder:
             write_atomically(self.path / _MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
 
     def _cut(self, name: str, kind: type[Row], reached: int) -> None:
-        """Keep the lines up to a round; before the first none, of the base neither."""
+        """Keep the lines up to a round; before the first round none, not even those of the base."""
         kept = [row for row in self._rows(name, kind) if row.round <= reached] if reached else []
         with self._writing():
             write_atomically(self.path / name, (_header(kind) + "".join(map(_line, kept))).encode())
 
     def _rows(self, name: str, kind: type[Row]) -> list[Row]:
-        """The whole lines; a kill may have cut the last one."""
+        """The complete lines; a kill may have cut the last one."""
         try:
             text = read_text(self.path / name, _LONGEST)
         except FileNotFoundError:
@@ -183,7 +183,7 @@ class ArmFolder:
 
 
 def arm_folders(out: Path) -> list[ArmFolder]:
-    """All arms below a folder. Raises HistoryError where there is none."""
+    """All arms below a folder. Raises HistoryError if there is none."""
     found = [ArmFolder(path.parent) for path in sorted(out.glob(f"*/{_MANIFEST}"))]
     if not found:
         below = sorted({path.parents[1].name for path in out.glob(f"*/*/{_MANIFEST}")})
@@ -198,13 +198,13 @@ def commit() -> str:
     installation."""
     root = Path(sapo_desktop.__file__).resolve().parents[1]
     try:
-        told = [
+        printed = [
             subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True, timeout=20)
             for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no", "sapo_desktop"])
         ]
     except (OSError, subprocess.SubprocessError):
         return ""
-    return told[0].stdout.strip() + "+" * bool(told[1].stdout.strip())
+    return printed[0].stdout.strip() + "+" * bool(printed[1].stdout.strip())
 
 
 def _header(kind: type[Record]) -> str:

@@ -52,7 +52,7 @@ _COUNTERS, _POOL = "counters.json", "pool.msgpack"
 
 
 class Service(Protocol):
-    """What a host runs (worker/hosts/protocol.py)."""
+    """The service that a host runs (worker/hosts/protocol.py)."""
 
     cancelled: threading.Event
 
@@ -60,7 +60,7 @@ class Service(Protocol):
 
 
 class InProcess(Host):
-    """A host without a process: the service is asked directly."""
+    """A host without a process: requests go to the service directly."""
 
     def __init__(self, service: Any) -> None:
         self.versions = {}
@@ -82,7 +82,7 @@ class InProcess(Host):
 
 
 class LyingEngine(Engine):
-    """Gives each question the answers to the next one."""
+    """A liar's answers: each question gets the answers to the next one."""
 
     async def generate(
         self,
@@ -98,8 +98,8 @@ class LyingEngine(Engine):
 
 @dataclass(frozen=True)
 class Ground:
-    """What all nodes of an arm stand on. `levels`: what is asked at all, per family; `ids`: of those tasks;
-    `models`: which the nodes have by turns."""
+    """The parts that all nodes of an arm share. `levels`: the levels asked per family; `ids`: those tasks' ids;
+    `models`: those that the nodes use alternately."""
 
     arm: Arm
     settings: Settings
@@ -118,20 +118,20 @@ class Played(Record, frozen=True, kw_only=True):
     node: int
     honest: bool
     reward: float
-    """Mean over all own answers."""
+    """Mean reward over all own answers."""
     groups: int
     """Own and external groups in the step, and how many of them had an advantage."""
     informative: int
     external: int
     dropped: int
-    """External groups with nothing to teach."""
+    """External groups that had nothing to teach."""
     refused: int
-    """Groups of others that were not taken; known once everybody has played."""
+    """Groups of others that were refused; known once every node has played."""
     answers: int
     samples: int
-    """Answers trained on."""
+    """Number of answers trained on."""
     tokens: int
-    """Generated."""
+    """Number of generated tokens."""
     solved: str = ""
     """The tasks of which own answers were right, separated by spaces."""
     readable: str = ""
@@ -139,12 +139,12 @@ class Played(Record, frozen=True, kw_only=True):
     cpu_seconds: float
 
     def spent(self, kind: Budget) -> float:
-        """What it takes of a budget."""
+        """Its use of a budget."""
         return {"rounds": 0.0, "tokens": self.tokens, "samples": self.samples, "cpu": self.cpu_seconds}[kind]
 
 
 class Watcher:
-    """Nobody watches a round of the lab."""
+    """A watcher that does nothing, since nobody watches the lab's rounds."""
 
     def clock(self) -> float:
         return time.process_time()
@@ -159,7 +159,7 @@ class Watcher:
 
 
 class Node:
-    """One node. `state`: what `save` wrote, to go on from."""
+    """One node. `state`: a folder of `save` to continue from."""
 
     def __init__(self, number: int, ground: Ground, room: Room, state: Path | None) -> None:
         arm, settings = ground.arm, ground.settings
@@ -204,7 +204,7 @@ class Node:
         self._member.sharing = arm.shares
 
     async def play(self) -> Played:
-        """One round."""
+        """Play one round."""
         began, ground = time.process_time(), self._ground
         plan = self._plan()
         self._rng.seed(round_seed(self.counters.seed, plan.number, "swarm"))
@@ -218,12 +218,12 @@ class Node:
 
     @property
     def max_tokens(self) -> int:
-        """Of an answer."""
+        """Maximum tokens of an answer."""
         return answer_tokens(self._settings, self._model.parameters)
 
     @property
     def evaluation_tokens(self) -> int:
-        """Of an answer to a held-out question."""
+        """Maximum tokens of an answer to a held-out question."""
         return evaluation_tokens(self._settings, self.counters, self._model.parameters)
 
     @property
@@ -232,18 +232,18 @@ class Node:
         return shots_shown(self._settings, self.counters)
 
     def refused(self) -> int:
-        """Groups of others that were not taken since this was asked last."""
+        """Groups of others that were refused since the last call."""
         before, self._refused = self._refused, self.seat.refused
         return self._refused - before
 
     async def save(self, folder: Path) -> None:
-        """Write all that the next round depends on into an empty folder. Raises CheckpointError, OSError."""
+        """Write everything that the next round depends on into an empty folder. Raises CheckpointError, OSError."""
         await self.engine.save(folder)
         (folder / _COUNTERS).write_bytes(msgspec.json.encode(self.counters))
         (folder / _POOL).write_bytes(msgspec.msgpack.encode(self.seat.kept()))
 
     async def load(self) -> None:
-        """Load the model, and go on where `save` wrote. Raises CheckpointError, OSError, msgspec.DecodeError."""
+        """Load the model, and continue from what `save` wrote. Raises CheckpointError, OSError, msgspec.DecodeError."""
         await self.engine.load(self._state)
         if self._state is not None:
             self.counters = msgspec.json.decode((self._state / _COUNTERS).read_bytes(), type=Counters)
@@ -253,7 +253,7 @@ class Node:
         ground, number = self._ground, self.counters.round + 1
         settings, levels = self._settings, self._levels
         if ground.arm.levels and not settings.curriculum:
-            # A level for each family, all alike over the rounds.
+            # A level for each family, uniform over the rounds.
             chosen = Random(round_seed(self.counters.seed, number, "levels"))
             levels = {family: [chosen.choice(order)] for family, order in sorted(levels.items())}
         plan = plan_round(settings, self.counters, levels, self._model.parameters, trains=self.honest)
@@ -263,7 +263,7 @@ class Node:
         return dataclasses.replace(plan, share=share, again=again, tasks=tasks)
 
     def _interest(self) -> Sequence[TaskKey]:
-        """The tasks whose groups it draws: also those that it is no specialist for."""
+        """The tasks whose groups it draws, including those outside its specialty."""
         if self._settings.curriculum:
             return tasks_of_interest(self._settings, self.counters, self._ground.levels)
         return [*self._ground.ids]
@@ -302,7 +302,7 @@ def _tasks_with(result: RoundResult, holds: Callable[[Mark], bool]) -> str:
 
 
 def levels_played(arm: Arm, settings: Settings, catalogue: Catalogue) -> dict[str, list[str]]:
-    """What an arm asks, per family: the levels it names, or the product's choice."""
+    """The levels that an arm asks, per family: those it names, or the product's choice."""
     tasks: Sequence[TaskKey] = parse_tasks(catalogue, settings.tasks)
     if arm.levels:
         named = ",".join(arm.levels) if settings.tasks == "all" else settings.tasks
@@ -315,6 +315,6 @@ def levels_played(arm: Arm, settings: Settings, catalogue: Catalogue) -> dict[st
 
 
 def quarter(levels: Levels, node: int) -> dict[str, Sequence[str]]:
-    """The part of the families that a specialist trains on."""
+    """A specialist's part of the families."""
     families = sorted(levels)[node % QUARTERS :: QUARTERS] or sorted(levels)
     return {family: levels[family] for family in families}

@@ -1,7 +1,8 @@
 """Arms from their first round to their last.
 
-Nodes play by turns, each a whole round of the product's, so a round's groups are there for whoever comes later in it
-and for all in the next ones. Scores are those of the product's evaluator, on a few questions of the held-out side.
+Nodes take turns, each playing a whole round of the product's. So a round's groups are available to later nodes of the
+same round, and to all in the next ones. Scores are those of the product's evaluator, on a few questions of the held-out
+side.
 """
 
 from __future__ import annotations
@@ -40,29 +41,29 @@ Tell = Callable[[msgspec.Struct], None]
 SAMPLES = 4
 """Answers drawn to each held-out question: k of pass@k."""
 BASE_TEMPERATURES = (0.3, 0.5, 0.7)
-"""At which the base is scored beside the one that it trains at: what only sharpens must beat the best of them."""
+"""Temperatures for scoring the base, besides its training temperature. Mere sharpening must beat the best of them."""
 KEEP_EVERY = 10
-"""Rounds between two states on disk: what a kill costs at most."""
+"""Rounds between two states on disk, which a kill can cost at most."""
 _SECRET = digest(b"sapo/lab/held out")
 _NONE = "a node's own examiner has it"
 _NO_LIMITS = Limits(time=_NONE, memory=_NONE, writing=_NONE, processes=_NONE, hook=_NONE)
-"""Here all texts are of our own models, and torch lives in the same process."""
+"""Limits for the lab: all texts come from our own models, and torch runs in the same process."""
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="round"):
+class RoundPlayed(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="round"):
     """One finished round of an arm."""
 
     arm: str
     round: int
     rounds: int
     reward: float
-    """Mean over the honest nodes."""
+    """Mean reward over the honest nodes."""
     cpu_seconds: float
-    """Of this round, all nodes together."""
+    """CPU-seconds of this round, over all nodes."""
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="arm"):
-    """An arm is done, or another process plays it."""
+    """An arm is finished, or another process plays it."""
 
     arm: str
     folder: str
@@ -71,7 +72,7 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="a
 
 
 class Lab:
-    """What arms share: tasks, examiner, their folder. `service`: makes an engine."""
+    """The parts that arms share: tasks, examiner, their folder. `service`: makes an engine."""
 
     def __init__(self, out: Path, service: Callable[[], Service]) -> None:
         self.out = out
@@ -86,13 +87,13 @@ class Lab:
         self._base: dict[bytes, list[Score]] = {}
 
     async def play(self, plan: Plan, tell: Tell) -> None:
-        """All arms of a plan that no other process plays; those that are done already are only told of."""
+        """Play all arms of a plan that no other process plays; finished ones are only reported."""
         arms = arms_of(plan)
         self.out.mkdir(parents=True, exist_ok=True)  # the ids of tasks are kept in it
         for arm in arms:
             folder = ArmFolder(self.out / arm.name)
             if not folder.path.exists():
-                await self._ground(arm)  # what cannot be played leaves no folder
+                await self._ground(arm)  # an invalid arm leaves no folder
                 folder.path.mkdir(exist_ok=True)
             try:
                 with FolderLock(DataFolder(folder.path)):
@@ -127,7 +128,7 @@ class Lab:
                 folder.add([await scorer.node(node) for node in nodes if node.honest])
             if last or number % KEEP_EVERY == 0:
                 await _keep(folder, nodes, number)
-            tell(_told(arm, plan, rows))
+            tell(_round_played(arm, plan, rows))
             if last:
                 break
         return "done"
@@ -158,7 +159,7 @@ class Lab:
         return Manifest(format=FORMAT, arm=ground.arm, run=run, commit=commit())
 
     def _held_out(self, ground: Ground) -> list[Question]:
-        """So many questions of every task; the same for all arms that ask the same tasks."""
+        """The scored questions: so many of every task, the same for all arms with the same tasks."""
         asked, count = ground.levels, ground.arm.held_out
         key = msgspec.json.encode([asked, count])
         if key not in self._sets:
@@ -168,7 +169,7 @@ class Lab:
         return self._sets[key]
 
     async def _base_scores(self, ground: Ground, scorer: _Scorer, nodes: Sequence[Node]) -> list[Score]:
-        """Of the models and ways to ask, once for all arms that have the same."""
+        """Scores of the base, once for all arms with the same models and prompts."""
         settings, arm = ground.settings, ground.arm
         models = [model.hash for model in ground.models]
         asked = (settings.temperature, settings.max_tokens, settings.shots)
@@ -186,14 +187,14 @@ class _Scorer:
         self._ground, self._few = ground, HeldOutSet("validation", questions)
 
     async def base(self, node: Node) -> list[Score]:
-        """Its model before any round, which is the same in every node that has it."""
+        """Score the node's model before any round; equal for all nodes with this model."""
         trained_at = self._ground.settings.temperature
         temperatures = (trained_at, *(other for other in BASE_TEMPERATURES if other != trained_at))
         found = await self._score(node, Subject("base", 0, None, shots=node.shots), temperatures)
         return [msgspec.structs.replace(score, node=-1 - node.number) for score in found]
 
     async def node(self, node: Node) -> Score:
-        """As it is now."""
+        """Score the node's current model."""
         subject = Subject("last", node.counters.round, None, live=True, shots=node.shots)
         return (await self._score(node, subject, [self._ground.settings.temperature]))[0]
 
@@ -229,9 +230,9 @@ async def _keep(folder: ArmFolder, nodes: Sequence[Node], reached: int) -> None:
     folder.keep(made, reached)
 
 
-def _told(arm: Arm, plan: Plan, rows: Sequence[Played]) -> Told:
+def _round_played(arm: Arm, plan: Plan, rows: Sequence[Played]) -> RoundPlayed:
     honest = [row.reward for row in rows if row.honest]
-    return Told(
+    return RoundPlayed(
         arm=arm.name,
         round=rows[0].round,
         rounds=plan.rounds,
@@ -241,7 +242,7 @@ def _told(arm: Arm, plan: Plan, rows: Sequence[Played]) -> Told:
 
 
 def _part(catalogue: Catalogue, levels: Levels) -> Catalogue:
-    """The families and levels that are played, nothing else."""
+    """The catalogue with only the played families and levels."""
     return Catalogue(
         families=tuple(
             msgspec.structs.replace(

@@ -1,4 +1,4 @@
-"""What arms came to as a picture, an SVG: reward round by round, and the held-out scores."""
+"""Draws the results of arms as an SVG: reward by round, and held-out scores."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from sapo_desktop.lab.table import Run, read_runs
 FILE = "lab.svg"
 _INSTALL = "python -m pip install 'sapo-desktop[lab]'"
 _WINDOW = 10
-"""Rounds that a point of the reward's line is the mean of."""
+"""Rounds that are averaged for a point of the reward's line."""
 
 
 class Plot(msgspec.Struct, frozen=True, kw_only=True, tag="plot"):
-    """What `lab plot` was asked for."""
+    """The request of `lab plot`."""
 
     out: str
 
 
 def plot(out: Path) -> Path:
-    """Draw the arms of a folder into it. Raises HistoryError, UsageError where matplotlib is not installed."""
+    """Draw the arms of a folder into it. Raises HistoryError, and UsageError if matplotlib is not installed."""
     try:
         import matplotlib
     except ImportError as error:
@@ -62,12 +62,12 @@ def _draw(axes: Any, label: str, runs: Sequence[Run]) -> None:
 
 
 def _nodes_and_base(run: Run) -> list[Any]:
-    """The scores at the temperature that is trained at."""
+    """The scores at the training temperature."""
     return [score for score in run.scores if score.temperature == run.scores[0].temperature]
 
 
 def means(points: Sequence[tuple[int, float]]) -> dict[int, float]:
-    """The mean of the values at each place."""
+    """The mean of the values at each position."""
     places: dict[int, list[float]] = {}
     for place, value in points:
         places.setdefault(place, []).append(value)
@@ -75,7 +75,7 @@ def means(points: Sequence[tuple[int, float]]) -> dict[int, float]:
 
 
 def _ways(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Runs by what is written at their line: the name of their folder without the seed."""
+    """Runs by the label of their line: their folder's name without the seed."""
     ways: dict[str, list[Run]] = {}
     for run in runs:
         ways.setdefault(run.arm.name.rpartition("_seed")[0], []).append(run)

@@ -1,9 +1,9 @@
-"""How groups get from one node into another's pool without a socket.
+"""Moves groups from one node into another's pool without sockets.
 
-What crosses is what travels over a wire: the signed envelope. Whoever gets it checks signature, slot, catalogue and
-text, and keeps it in the product's pool; draw, regeneration and marks are the product's too. Left out: links, their
-credit, and the standing of identities, which bound what a stranger may send and change nothing among a few
-nodes. A round takes one slot, so indices begin anew with each and a pool holds seven rounds.
+Nodes exchange signed envelopes, as over a wire. The receiver checks signature, slot, catalogue and text, and keeps the
+group in the product's pool. Draw, regeneration and scores are the product's too. Links, their credit, and the standing
+of identities are left out: they limit strangers and change nothing among a few nodes. A round takes one slot, so
+indices restart with each round and a pool holds seven rounds.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ _FIRST_SLOT = 1000
 
 
 class Kept(Record, frozen=True):
-    """A group in a pool, as it is kept on disk."""
+    """A group of a pool, as stored on disk."""
 
     envelope: bytes
     received: float
 
 
 class Room:
-    """All seats, and the time: one slot a round."""
+    """All seats, and the time: one slot per round."""
 
     def __init__(self) -> None:
         self.seats: list[Seat] = []
         self.now = Now(0.0, 0.0)
 
     def begin(self, number: int) -> None:
-        """Round `number` is played now."""
+        """Set the time to round `number`."""
         seconds = float(number * limits.SLOT_SECONDS)
         self.now = Now(seconds, _FIRST_SLOT * limits.SLOT_SECONDS + seconds)
 
 
 class Seat:
-    """One node's place in the room: what its member takes for the network."""
+    """One node's place in the room, which its member uses as the network."""
 
     def __init__(self, room: Room, signer: Signer, check: CheckGroup, rng: Random, *, forges: bool) -> None:
         self.exchange = Exchange(signer.key, NETWORK, check, Standing(), rng)
@@ -58,8 +58,8 @@ class Seat:
         room.seats.append(self)
 
     def publish(self, envelope: bytes) -> None:
-        """Hand a group to everybody else; a forger says of half of them that another question was asked: of which
-        depends on the question alone, so that an arm that goes on is like one that never stopped."""
+        """Pass a group to all others. A forger claims another question for half of them. Which half depends on the
+        question alone, so that a continued arm equals an uninterrupted one."""
         if self._forges:
             body = open_envelope(envelope, GroupBody, NETWORK).body
             if body.question[0] % 2:
@@ -69,7 +69,7 @@ class Seat:
                 seat.receive(envelope, self._room.now)
 
     def receive(self, envelope: bytes, now: Now) -> None:
-        """Keep a group that stands up to our checks; what does not is counted."""
+        """Keep a group that passes our checks; count the others."""
         try:
             opened = open_envelope(envelope, GroupBody, NETWORK)
             self.exchange.clock.check(opened.body.slot, now.unix)
@@ -80,26 +80,26 @@ class Seat:
 
     @property
     def refused(self) -> int:
-        """Groups that were not taken since the node was made."""
+        """Groups that were refused since the node was made."""
         return sum(count for _, count in self.exchange.refusals)
 
     def kept(self) -> list[Kept]:
-        """What is in the pool."""
+        """The groups in the pool."""
         return [Kept(envelope=entry.envelope, received=entry.received) for entry in self.exchange.pool]
 
     def restore(self, kept: list[Kept]) -> None:
-        """Put into the empty pool what was in it."""
+        """Restore the groups into the empty pool."""
         for one in kept:
             self._keep(one.envelope, one.received)
 
     def _keep(self, envelope: bytes, received: float) -> None:
         opened = open_envelope(envelope, GroupBody, NETWORK)
-        # As if every author were linked to us: a link for each.
+        # As if every author had its own link to us.
         self.exchange.pool.add(opened, Path(opened.body.key, self._signer.key, b"lab"), received)
 
 
 class LabMember(Member):
-    """A member that is not asked for the swarm's reward: its bootstrap takes longer than a round."""
+    """A member without the swarm's reward, whose bootstrap takes longer than a round."""
 
     async def measured(self, tasks: object) -> SwarmReward | None:
         return None

@@ -1,7 +1,7 @@
-"""What arms came to: a line for each way to play, over its seeds, beside another of the same seeds.
+"""Results of arms: a line for each configuration, over its seeds, compared with another one of the same seeds.
 
-Two arms are compared as far as both went: in rounds, in tokens generated, in answers trained on or in CPU-seconds.
-These are four different questions, and no figure answers for another (docs/lab.md). Everything follows from the files.
+Two arms are compared up to where both got: in rounds, generated tokens, trained answers or CPU-seconds.
+These are four different questions with different answers (docs/lab.md). Everything follows from the files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
 
 class ShowTable(msgspec.Struct, frozen=True, kw_only=True, tag="table"):
-    """What `lab table` was asked for."""
+    """The request of `lab table`."""
 
     out: str
     at: Budget
@@ -130,7 +130,7 @@ class Run:
     scores: Sequence[Score]
 
     def spent(self, kind: Budget) -> dict[int, float]:
-        """By round, what was used up at its end."""
+        """The amount used up at the end of each round."""
         total, spent = 0.0, {0: 0.0}
         for number, rows in groupby(self.rounds, key=lambda row: row.round):
             total = number if kind == "rounds" else total + sum(row.spent(kind) for row in rows)
@@ -138,7 +138,7 @@ class Run:
         return spent
 
     def until(self, kind: Budget, most: float) -> Run:
-        """Its whole rounds within a budget, and its scores, the last of them as of the last of these rounds."""
+        """Its whole rounds within a budget, and its scores up to the last of these rounds."""
         last = max(number for number, spent in self.spent(kind).items() if spent <= most * (1 + 1e-12))
         scores = [score for score in self.scores if score.round <= last]
         later = next((score.round for score in self.scores if score.round > last), None)
@@ -154,7 +154,7 @@ class Run:
         return Run(self.arm, [row for row in self.rounds if row.round <= last], scores)
 
     def between(self, first: int, last: int) -> Run:
-        """Only these rounds. Raises UsageError: it has not played the first of them."""
+        """The arm with only these rounds. Raises UsageError: it has not played the first of them."""
         cut = self.until("rounds", last)
         rows = [row for row in cut.rounds if row.round >= first]
         if not rows:
@@ -176,7 +176,7 @@ class Run:
         return Run(self.arm, rounds, [score for score in self.scores if is_its(score.node)])
 
     def _between(self, before: Score | None, after: Score, number: int, share: float) -> Score:
-        """A node's score at a round between two of its scores; before the first stands the base."""
+        """A node's score at a round, interpolated between two scores; the base counts as the first."""
         fields = ("greedy", "sampled", "pass_at_k")
         values = {}
         for field in fields:
@@ -194,8 +194,8 @@ class Run:
         return math.fsum(row.reward for row in self.honest)
 
     def firsts(self) -> dict[str, list[int]]:
-        """Task -> for each honest node the round in which it first solved it, sorted; the round after the last where it
-        never did."""
+        """Task -> the round in which each honest node first solved it, sorted; the round after the last if it never
+        did."""
         nodes = sorted({row.node for row in self.honest})
         found: dict[str, dict[int, int]] = {}
         for row in self.honest:
@@ -205,11 +205,11 @@ class Run:
 
     @property
     def never(self) -> int:
-        """The round after the last."""
+        """The number of the round after the last."""
         return self.rounds[-1].round + 1 if self.rounds else 1
 
     def held_out(self, field: str, over: Callable[[list[float]], float] = statistics.fmean) -> float | None:
-        """The last mean of a score over the nodes, or another figure of theirs; None where there is none yet."""
+        """The last mean of a score over the nodes, or another figure of theirs; None if there is none yet."""
         last = max((score.round for score in self.scores), default=0)
         return over([float(getattr(one, field)) for one in self.scores if one.round == last]) if last else None
 
@@ -219,10 +219,11 @@ class Run:
         return self.held_out(field) if last and last == max((one.round for one in self.scores), default=0) else None
 
     def reached(self, score: float, kind: Budget) -> float | None:
-        """What was used up when the nodes' mean greedy score was this high at first; None: never, or from the start."""
+        """The amount used up when the nodes' mean greedy score first reached this height; None: never, or from the
+        start."""
         spent, used, before = self.spent(kind), 0.0, self.base("greedy")
         if before is None or before >= score:
-            return None  # not a score to be reached
+            return None  # the base has it already
         for number, scores in groupby(self.scores, key=lambda one: one.round):
             if not number or number not in spent:
                 continue
@@ -233,7 +234,7 @@ class Run:
         return None
 
     def base(self, field: str, *, best: bool = False) -> float | None:
-        """The untrained models at the temperature that they train at, which stands first, or at the best one."""
+        """The untrained models' scores at their training temperature, which comes first, or at the best one."""
         found: dict[float, list[float]] = {}
         for score in self.scores:
             if score.node < 0:
@@ -243,26 +244,26 @@ class Run:
 
 
 Rivals = dict[str, Run]
-"""By weighting."""
+"""Arms to compare with, by weighting."""
 
 
 @dataclass(frozen=True)
 class Rivalry:
-    """What arms are compared with: those of a mix, or those with other values of some settings."""
+    """The baseline of a comparison: arms of a mix, or arms with other values of some settings."""
 
     against: str
 
     @property
     def values(self) -> dict[str, str]:
-        """The settings, where a value may be empty: not set; none where it is a mix."""
+        """The settings; an empty value means not set. Empty for a mix."""
         if "=" not in self.against:
             return {}
         return {key: value for key, _, value in (one.partition("=") for one in self.against.split(","))}
 
     def chosen(self, runs: Sequence[Run]) -> list[Run]:
-        """Those to compare with. Raises UsageError: nobody played like that."""
+        """The arms to compare with. Raises UsageError: there are none."""
         found = [run for run in runs if self._is_one(run.arm)]
-        if found or self.against == SILO:  # which nobody has to name: without it there is nothing to compare with
+        if found or self.against == SILO:  # the default; without it there is no comparison
             return found
         if self.values:
             raise UsageError(f"No arm here has {self.against}.")
@@ -275,7 +276,7 @@ class Rivalry:
         return all(arm.values.get(key, "") == value for key, value in self.values.items())
 
     def alike(self, arm: Arm) -> bytes:
-        """What must be alike where two arms are compared, the seed among it."""
+        """What two compared arms must share, such as the seed."""
         values = {key: value for key, value in arm.values.items() if key not in self.values}
         mix = arm.mix if self.values else ""
         same = msgspec.structs.replace(arm, mix=mix, weighting="", budget="", values=values)
@@ -283,13 +284,13 @@ class Rivalry:
 
 
 def read_runs(out: Path) -> list[Run]:
-    """All arms of a folder that played at least a round. Raises HistoryError."""
+    """All arms of a folder with at least one round. Raises HistoryError."""
     runs = [Run(one.manifest().arm, one.rounds(), one.scores()) for one in arm_folders(out)]
     return [run for run in runs if run.rounds]
 
 
 def looked_at(asked: ShowTable) -> list[Run]:
-    """The arms of a folder, with the nodes and rounds that were asked for. Raises HistoryError, UsageError."""
+    """The arms of a folder, with the requested nodes and rounds. Raises HistoryError, UsageError."""
     if asked.reach and asked.first > 1:
         raise UsageError("How soon a score is reached counts from the first round on: leave --reach or --rounds out.")
     runs = read_runs(Path(asked.out))
@@ -303,11 +304,11 @@ def looked_at(asked: ShowTable) -> list[Run]:
 def table(
     runs: Sequence[Run], at: Budget = "rounds", against: str = SILO, reach: float = 0.0, *, by_seed: bool = False
 ) -> list[Line]:
-    """A line for each way to play, the more is shared the later it stands; with `by_seed` one for each arm, seed by
-    seed. Raises UsageError: nobody played the mix to compare with."""
+    """A line for each configuration, in order of sharing; with `by_seed` one for each arm, seed by seed. Raises
+    UsageError: no arm has the mix to compare with."""
     rivalry = Rivalry(against)
     rivals = rivalry.chosen(runs)
-    rivals.sort(key=lambda run: not run.arm.budget)  # of two the one that was not ended early
+    rivals.sort(key=lambda run: not run.arm.budget)  # of two, the one that was not ended early
     others: dict[bytes, Rivals] = {}
     for run in rivals:
         others.setdefault(rivalry.alike(run.arm), {})[run.arm.weighting] = run
@@ -391,7 +392,7 @@ def _first_solved(run: Run, other: Run | None, node: Callable[[list[int]], float
 
 
 def _median_sooner(pairs: Sequence[tuple[Run, Run | None]]) -> list[float]:
-    """Seed by seed; none at all where one is not known."""
+    """Ratios by seed; empty if one is not known."""
     found = [
         (_first_solved(mine, other, statistics.median), _first_solved(other, mine, statistics.median))
         for mine, other in pairs
@@ -404,7 +405,7 @@ def _median_sooner(pairs: Sequence[tuple[Run, Run | None]]) -> list[float]:
 def _times_sooner(
     reached: Sequence[float | None], rivals: Sequence[Run | None], at: Budget, reach: float
 ) -> list[float]:
-    """Seed by seed; none at all where one of them never came there: the rest alone would flatter."""
+    """Ratios by seed; empty if one of them never got there, since the rest alone would be biased."""
     pairs = [(mine, rival.reached(reach, at) if rival else None) for mine, rival in zip(reached, rivals, strict=True)]
     if not all(mine and theirs for mine, theirs in pairs):
         return []
@@ -412,15 +413,15 @@ def _times_sooner(
 
 
 def _more(pairs: Sequence[tuple[Run, Run | None]], field: str) -> list[float]:
-    """How much higher a score ends than the other's, seed by seed; none at all where an arm was stopped between two
-    scores, as the other has learned on since then."""
+    """How much higher a score ends than the other's, seed by seed; empty if an arm was stopped between two scores,
+    since the other one continued to learn."""
     ends = [(mine.end(field), other.end(field) if other else None) for mine, other in pairs]
     known = [mine - theirs for mine, theirs in ends if mine is not None and theirs is not None]
     return known if len(known) == len(pairs) else []
 
 
 def t_interval(values: Sequence[float]) -> Interval | None:
-    """95% interval of the mean of a few values (Student); None of fewer than two."""
+    """95% interval of the mean of a few values (Student); None for fewer than two."""
     if len(values) < 2:
         return None
     point = _T95[min(len(values) - 1, len(_T95)) - 1]
@@ -430,7 +431,7 @@ def t_interval(values: Sequence[float]) -> Interval | None:
 
 
 def _cut(run: Run, other: Run | None, at: Budget) -> tuple[Run, Run | None]:
-    """Both as far as both went."""
+    """Both arms, up to where both got."""
     if other is None:
         return run, None
     most = min(max(run.spent(at).values()), max(other.spent(at).values()))
@@ -438,17 +439,17 @@ def _cut(run: Run, other: Run | None, at: Budget) -> tuple[Run, Run | None]:
 
 
 def _rival(run: Run, found: Rivals) -> Run | None:
-    """What it is compared with: of several weightings its own, or nothing, as any choice would be arbitrary."""
+    """The arm's baseline: of several weightings its own, or none, since any choice would be arbitrary."""
     return found.get(run.arm.weighting) or (next(iter(found.values())) if len(found) == 1 else None)
 
 
 def _way(arm: Arm) -> tuple[float, bytes]:
-    """What all seeds of one way to play have in common; first what they are sorted by."""
+    """What all seeds of one configuration have in common; the sort key comes first."""
     return arm.share(1000, None).external, msgspec.json.encode(msgspec.structs.replace(arm, seed=0), order="sorted")
 
 
 def _said(arm: Arm) -> dict[str, str]:
-    """What else tells ways to play apart."""
+    """Other differences between configurations."""
     levels = {"levels": ",".join(arm.levels)} if arm.levels else {}
     return {**arm.values, **levels, **({"budget": arm.budget} if arm.budget else {})}
 
@@ -459,7 +460,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _with_interval(field: str, values: Sequence[float]) -> dict[str, Any]:
-    """Fields of a line: the mean, and the ends of its interval."""
+    """Fields of a line: the mean and its interval."""
     interval = t_interval(values)
     low, high = (round(interval.low, 6), round(interval.high, 6)) if interval else (None, None)
     return {field: _mean(values), f"{field}_low": low, f"{field}_high": high}

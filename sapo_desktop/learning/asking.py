@@ -1,31 +1,30 @@
 """Which questions are worth asking: those whose answers will disagree.
 
-A group whose answers are all solved, or none of them, has no advantage anywhere: what was spent on it taught nothing
-(DAPO, arXiv 2503.14476). So two things are remembered.
+A group whose answers are all solved, or all wrong, has no advantage, so its cost taught nothing (DAPO, arXiv
+2503.14476). So two things are remembered.
 
-*Chances.* Of each task how many of its groups were mixed, some answers solved and some not, and how many alike; old
-ones count less, for the model changes. Families are drawn alike, as in the paper: what is mixed most of all is often
-what is guessed, and teaches nothing. Of a family the level is asked whose draw from its Beta posterior is the highest
-(Thompson sampling): what is likely is asked most, what is uncertain is tried, what never taught is left. One level in
-ten is drawn from all in reach alike, so that none is left for good. Levels two or more from the likeliest are not
-asked: a model goes up and down in small steps. A task that was hardly asked is expected to do as its level did in
-the other families so far (an empirical prior): a model finds within a few rounds where it can begin, and a small chat
-model begins elsewhere than the starter. A family of which no level is mixed any more, or not yet, is asked less, and
-never not at all.
+*Chances.* For each task this counts its mixed groups (some answers solved, some not) and its alike ones (all or none).
+Old groups count less, since the model changes. Families are drawn uniformly, as in the paper: the most mixed families
+are often guessed, and teach nothing. Within a family, the level with the highest draw from its Beta posterior is asked
+(Thompson sampling). So likely levels are asked most, uncertain ones are tried, and useless ones are left. One level in
+ten is drawn uniformly from all in reach, so that none is left for good. Levels two or more from the likeliest are not
+asked, since a model moves in small steps. A task with few groups is expected to do as its level did in the other
+families so far (an empirical prior). So a model finds within a few rounds where it can begin, and a small chat model
+begins elsewhere than the starter. A family without a mixed level is asked less, but never dropped.
 
-*Reach.* Groups that are alike say two things: all solved, the level is too easy; none solved, it is too hard, and so is
-every level above it. A level above the one where a family begins is asked once some answers at the level below are
-right. A model that solves nothing yet spends no answers on harder questions, whose long answers every round waits for.
+*Reach.* Alike groups mean one of two things. If all answers are solved, the level is too easy. If none is, it is too
+hard, and so is every level above it. A level above a family's first one is asked once some answers at the level below
+are right. A model that solves nothing yet spends no answers on harder questions, whose long answers delay every round.
 
 *Turns.* A model that begins at the level `first` works on a few families at a time. Spread over all of them, a round
-has two or three groups that teach, each of another family, and its step is mostly noise. A turn ends after some
-groups, soon if few of them were mixed, and the families that had the fewest turns are next. One whose turn ended soon
-sits out the next turns of the others: what the model never or always solves, often with the longest questions, would
-otherwise take half of all groups.
+has two or three groups that teach, each of another family, and its step is mostly noise. A turn ends after some groups,
+or early if few of them were mixed. Then the families with the fewest turns are next. A family whose turn ended early
+sits out the next turns of the others. Otherwise questions that the model never or always solves, often the longest
+ones, would take half of all groups.
 
-*Questions asked again.* One whose answers were mixed is mixed again far more often than a fresh one of its task; it is
-asked again some rounds later, with fresh answers, until they are alike. Such groups are this node's own business: they
-are not shared, as peers hold a question for used once it was answered.
+*Questions asked again.* A question with mixed answers is mixed again far more often than a fresh one of its task. It is
+asked again some rounds later, with fresh answers, until they are alike. Such groups are not shared, because peers
+treat an answered question as used.
 
 Pure.
 """
@@ -41,36 +40,36 @@ from sapo_desktop.core.records import Record
 from sapo_desktop.core.task_list import FIRST, LEVELS
 
 Levels = Mapping[str, Sequence[str]]
-"""Per family its levels, from easy to hard."""
+"""Each family's levels, from easy to hard."""
 
 MEMORY = 30.0
-"""Groups of a task that its chance looks back on."""
+"""Number of past groups of a task that its chance considers."""
 _PRIOR = 2.0
-"""Groups that what other families showed at the same level counts for, at most."""
+"""Maximum number of groups for which evidence from other families at the same level counts."""
 _LIKELY, _UNLIKELY = (1.0, 1.0), (0.0, 4.0)
-"""Mixed and alike groups that stand for the level where a family begins, and for the others, before any was seen."""
+"""Prior counts of mixed and alike groups: for the level where a family begins, and for the others."""
 _WORTH, _LEAST = 0.35, 0.1
-"""A family whose best chance is below the first is asked less, by the square of the proportion, down to the second part
-of its share."""
+"""A family whose best chance is below the first value is asked less, by the square of the ratio, at least the second
+part of its share."""
 EXPLORED = 0.1
-"""Share of fresh questions whose level is drawn from all alike."""
+"""Share of fresh questions whose level is drawn uniformly."""
 AGAIN = 0.25
 """Share of a round's questions that may be asked again."""
 REST = 3
-"""Rounds between two times: what the last step taught is to be tested by the ones since."""
+"""Rounds before a question is asked again, so that later steps test what the last one taught."""
 TIMES = 4
-"""How often one question is asked, all in all: after that its answers would be learned by heart."""
+"""How often one question is asked in total; after that its answers would be memorised."""
 KEPT = 512
-"""Questions kept to be asked again; the oldest give way."""
+"""Questions kept to be asked again; the oldest are dropped first."""
 _WANTED_RATE = 0.4
-"""Of the kept ones those come first whose share solved was nearest to this: below one half, since hard ones teach more
+"""Kept questions whose share solved was nearest to this come first; it is below one half, since hard ones teach more
 (arXiv 2508.14094)."""
 AT_WORK = 5
-"""Families at a time."""
+"""Families that take turns at once."""
 _TURN, _TRIED = 24, 6
-"""Groups of a turn, and of the shortest one."""
+"""Groups in a turn, and in the shortest one."""
 _TEACHES, _SAT_OUT = 0.2, 3
-"""A turn with a smaller share of mixed groups ends soon, and counts for so many turns."""
+"""A turn with a smaller share of mixed groups ends early, and counts for so many turns."""
 _GROUND = 0.25
 """Share of answers at a level that must be right before the next one is asked, as if at least `_SEEN` groups were."""
 _SEEN = 4.0
@@ -79,7 +78,7 @@ _DEAD = 0.5
 
 
 class Chance(Record, frozen=True):
-    """Groups of one task, each counting less with every one after it."""
+    """Decayed counts of a task's groups."""
 
     mixed: float = 0.0
     alike: float = 0.0
@@ -87,7 +86,7 @@ class Chance(Record, frozen=True):
     """Sum of their shares of right answers."""
 
     def behind(self, prior: Chance) -> Chance:
-        """With these groups of others before it, which count for `_PRIOR` groups at most."""
+        """The chance with these groups of others as prior, which count for at most `_PRIOR` groups."""
         seen = prior.mixed + prior.alike
         part = min(1.0, _PRIOR / seen) if seen else 0.0
         return Chance(
@@ -111,7 +110,7 @@ class Chance(Record, frozen=True):
         return self.right >= _GROUND * max(_SEEN, self.mixed + self.alike)
 
     def with_group(self, solved: float) -> Chance:
-        """After one more group. `solved`: share of its answers."""
+        """The chance after one more group. `solved`: share of its answers."""
         left, mixed = 1 - 1 / MEMORY, 0 < solved < 1
         return Chance(
             mixed=left * self.mixed + mixed,
@@ -131,14 +130,14 @@ class Again(Record, frozen=True):
 
 
 class Turn(Record, frozen=True):
-    """Of a family: how many turns it had, and its groups since the last one."""
+    """A family's number of turns, and its groups since the last one."""
 
     had: int = 0
     asked: int = 0
     mixed: int = 0
 
     def with_group(self, mixed: bool) -> Turn:
-        """After one more group."""
+        """The record after one more group."""
         asked, taught = self.asked + 1, self.mixed + mixed
         if asked >= _TRIED and taught < _TEACHES * asked:
             return Turn(had=self.had + _SAT_OUT)
@@ -148,18 +147,18 @@ class Turn(Record, frozen=True):
 
 
 class Asking(Record, frozen=True):
-    """What is remembered of questions; part of every checkpoint."""
+    """The memory of questions, part of every checkpoint."""
 
     begin: str = ""
-    """The level where training begins; empty: `middle`, or what stands in its place."""
+    """The level where training begins; empty: `middle`, or the family's closest level."""
     chances: dict[str, Chance] = msgspec.field(default_factory=dict)
     again: list[Again] = msgspec.field(default_factory=list)
     turns: dict[str, Turn] = msgspec.field(default_factory=dict)
-    """By family."""
+    """Turns by family."""
 
 
 class Outcome(Record, frozen=True):
-    """How an own question went. `solved`: share of its answers."""
+    """The result of an own question. `solved`: share of its answers."""
 
     task: str
     seed: int
@@ -167,12 +166,12 @@ class Outcome(Record, frozen=True):
 
     @property
     def mixed(self) -> bool:
-        """Whether it taught anything."""
+        """Whether its answers disagreed, so that it taught something."""
         return 0 < self.solved < 1
 
 
 def choose_tasks(asking: Asking, levels: Levels, count: int, random: Random) -> list[str]:
-    """The tasks of `count` fresh questions. `levels`: of each family."""
+    """The tasks of `count` fresh questions. `levels`: each family's levels."""
     chances = expected(asking, levels)
     families = sorted(at_work(asking, levels))
     reach = {name: _reach(asking, name, levels[name]) for name in families}
@@ -182,7 +181,7 @@ def choose_tasks(asking: Asking, levels: Levels, count: int, random: Random) -> 
 
 
 def at_work(asking: Asking, levels: Levels) -> Sequence[str]:
-    """The families that questions are drawn from: those whose turn it is, or all."""
+    """The families from which questions are drawn: those whose turn it is, or all."""
     if asking.begin != FIRST:
         return [*levels]
     chances = expected(asking, levels)
@@ -212,13 +211,13 @@ def _reach(asking: Asking, family: str, order: Sequence[str]) -> list[str]:
 
 
 def _near(tasks: Sequence[str], chances: Mapping[str, Chance]) -> Sequence[str]:
-    """The levels of a family next to its likeliest, and that one."""
+    """A family's most likely level and its neighbours."""
     likeliest = tasks.index(max(tasks, key=lambda task: chances[task].mean))
     return tasks[max(0, likeliest - 1) : likeliest + 2]
 
 
 def expected(asking: Asking, levels: Levels) -> dict[str, Chance]:
-    """What is known of every task, behind what its level showed in all families, and what was expected at first."""
+    """The chances of every task, with its level's results in all families and the first expectation as priors."""
     pooled: dict[str, Chance] = {}
     for task, chance in asking.chances.items():
         level, so_far = task.partition("/")[2], pooled.get(task.partition("/")[2], Chance())
@@ -234,13 +233,13 @@ def expected(asking: Asking, levels: Levels) -> dict[str, Chance]:
 
 
 def _begin(order: Sequence[str], begin: str) -> str:
-    """Where a family begins; a level that it has not where all of its levels are too hard or too easy so far."""
+    """The level where a family begins; one that it lacks if all of its levels are too hard or too easy so far."""
     return begin if begin in LEVELS else start_of(order)
 
 
 def start_of(levels: Sequence[str]) -> str:
-    """The level that is asked before anything is known: `middle`, or what stands in its place. Of `easy`, 97% of the
-    starter's groups are solved throughout and teach nothing."""
+    """The level that is asked before anything is known: `middle`, or the closest one. At `easy`, all answers of 97% of
+    the starter's groups are solved, which teaches nothing."""
     usual = [level for level in levels if level != FIRST] or levels
     return usual[min(1, len(usual) - 1)]
 
@@ -254,7 +253,7 @@ def choose_again(asking: Asking, tasks: Sequence[str], number: int, count: int) 
 
 
 def observe(asking: Asking, number: int, outcomes: Sequence[Outcome], levels: Levels) -> Asking:
-    """Take in how the own questions of round `number` went. What is remembered of other than these levels goes."""
+    """Take in the results of the own questions of round `number`, and forget all levels except these."""
     known = {f"{family}/{level}" for family, order in levels.items() for level in order}
     chances = {task: chance for task, chance in asking.chances.items() if task in known}
     again = {(one.task, one.seed): one for one in asking.again if one.task in known}
@@ -274,7 +273,7 @@ def observe(asking: Asking, number: int, outcomes: Sequence[Outcome], levels: Le
 
 
 def practised(asking: Asking, levels: Levels) -> frozenset[str]:
-    """The tasks that are asked often: of each family that is worth it the levels nearly as likely to teach as the
+    """The tasks that are asked often: from each worthwhile family, the levels that are nearly as likely to teach as the
     likeliest."""
     found, chances = set(), expected(asking, levels)
     for family, order in levels.items():

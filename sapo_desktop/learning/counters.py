@@ -1,4 +1,4 @@
-"""Where a node stands beside its adapter: kept in every checkpoint, so that a resumed run equals an unbroken one."""
+"""A node's state besides its adapter, kept in every checkpoint so that a resumed run equals an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ class Counters(Record, frozen=True):
     """Everything outside the engine that the next round depends on."""
 
     round: int
-    """Last finished round; never goes back, not even at a roll-back."""
+    """Last finished round; it never decreases, even after a rollback."""
     instance: str
     """Random name of this data folder."""
     seed: int
-    """What every draw of the run derives from."""
+    """The seed from which every draw of the run derives."""
     run: int = 0
-    """Row in history's table of runs."""
+    """Row in the history's table of runs."""
     model: str = ""
-    """Hash of the base model's folder: an adapter fits no other one."""
+    """Hash of the base model's folder; an adapter fits only this base."""
     solve_rates: dict[str, float] = msgspec.field(default_factory=dict)
     """Smoothed share solved per task: the baseline of external groups, and for displays."""
     asking: Asking = Asking()
-    """Which questions were worth asking."""
+    """The memory of which questions were worth asking."""
     standing: Standing = Standing()
-    """The newest answers to the validation questions."""
+    """The latest results of the validation questions."""
     guard: GuardState = GuardState()
     micro_batch: int = 0
-    """What fitted so far; 0: as the settings say."""
+    """The batch size that fitted so far; 0: as the settings say."""
     shots: int | None = None
-    """Worked examples that this model is shown before a question (learning/first_look.py); None: not looked at yet."""
+    """Worked examples shown to this model before a question (learning/first_look.py); None: not chosen yet."""
     readable: float | None = None
-    """Smoothed share of own answers that could be read; None: nothing was answered yet."""
+    """Smoothed share of readable own answers; None: no answers yet."""
     teaching: float | None = None
-    """Smoothed share of own groups that had right and wrong answers; None: nothing was answered yet."""
+    """Smoothed share of own groups with both right and wrong answers; None: no answers yet."""
     limit: int = 0
-    """Tokens that an answer may have now (learning/limit.py); 0: as many as at the start."""
+    """Current limit of tokens per answer (learning/limit.py); 0: the initial limit."""
     reasoned: dict[str, list[Reasoned]] = msgspec.field(default_factory=dict)
-    """The last own answers by task: how long they reason, and whether they are right (learning/reasoning.py)."""
+    """The last own answers by task: length of reasoning, and whether they are right (learning/reasoning.py)."""
     accounts: dict[str, Account] = msgspec.field(default_factory=dict)
-    """What was seen of each peer whose answers were looked at (learning/trust.py)."""
+    """The record of each peer whose answers were judged (learning/trust.py)."""
 
     @property
     def short_model(self) -> str:
-        """The beginning of `model`, which rounds and scores carry: one model's numbers never stand for another's."""
+        """The beginning of `model`, stored with rounds and scores so that models are never confused."""
         return self.model[:SHORT]

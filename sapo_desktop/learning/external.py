@@ -1,17 +1,18 @@
-"""What an external answer weighs: the weightings of external groups, one pure function each.
+"""The weightings of external groups, one pure function each.
 
 With rewards r of the group and b, the share that this node itself solves of the task:
 
 | weighting  | advantage of an answer                                                            |
 |------------|-----------------------------------------------------------------------------------|
 | `paper`    | (r - mean) / deviation of the group, as of an own one                             |
-| `guarded`  | 1 - b of a solved answer, else 0 (the default)                                    |
+| `guarded`  | 1 - b of a solved answer, otherwise 0 (the default)                                    |
 
-The sender must not choose the size of an advantage. By the group's own mean it does: one right answer among seven
-deliberately wrong ones weighs sqrt(7). So `guarded` measures against b, within [0, 1], and asks whether an answer is
-solved, whatever the reward: b is a share solved, and a number copied from the question may earn a partial score above
-it. Then every external group, under each weighting, is scaled to what an own one weighs, whatever its count of tokens;
-one of fewer answers weighs as much less, else who leaves the wrong ones out would weigh more (`external_advantages`).
+The sender must not choose the size of an advantage. With the group's own mean it could: one right answer among seven
+deliberately wrong ones weighs sqrt(7). So `guarded` measures against b, within [0, 1]. It asks whether an answer is
+solved, whatever the reward, since b is a share solved, and a number copied from the question may earn a higher partial
+score. Then every external group, under each weighting, is scaled to the weight of an own one, whatever its number of
+tokens. A group with fewer answers weighs less in proportion. Otherwise senders would gain weight by leaving out wrong
+answers (`external_advantages`).
 Under `guarded` a peer's answer is also weighed by how far it is trusted (trust.py).
 """
 
@@ -25,9 +26,9 @@ from sapo_desktop.core.records import Completion, Mark, WeightingName
 from sapo_desktop.learning.advantage import group_advantages
 
 _MOST_SCALE = 8.0
-"""A person's one short answer is made to weigh more, but no more than that."""
+"""Largest factor by which a person's single short answer is scaled up."""
 LEAST = 1e-3
-"""Probability of a token that a peer may always use (`least_probability`)."""
+"""Probability above which a peer may always use a token (`least_probability`)."""
 
 
 def paper(marks: Sequence[Mark], own_rate: float) -> list[float]:
@@ -36,7 +37,7 @@ def paper(marks: Sequence[Mark], own_rate: float) -> list[float]:
 
 
 def guarded(marks: Sequence[Mark], own_rate: float) -> list[float]:
-    """1 - b, wrong ones 0: a right answer weighs more the less often this node finds one."""
+    """1 - b for right answers, 0 for wrong ones: a right answer weighs more the less often this node finds one."""
     return [1.0 - own_rate if mark.solved else 0.0 for mark in marks]
 
 
@@ -46,8 +47,8 @@ WEIGHTINGS: Mapping[WeightingName, Callable[[Sequence[Mark], float], list[float]
 
 
 def least_probability(own: Iterable[Completion]) -> float:
-    """The probability that our own policy has to give each token of a peer's answer, else nothing is learned from it:
-    that of the least likely token that it drew itself in this round, at most LEAST.
+    """The probability that our own policy has to give each token of a peer's answer, otherwise nothing is learned from
+    it: that of the least likely token that it drew itself in this round, at most LEAST.
 
     By what is drawn here, for a model of many words draws unlikely ones more often: of n own answers and one more of
     the same kind, the one more has the least likely token once in n + 1 times, whatever the model.

@@ -1,13 +1,13 @@
 """A first look at a model, before its first round: how it is best asked, and where it can begin.
 
-*How it is asked.* A chat model that is only told the form hardly ever writes it; shown one finished exchange of the
-same family it does, and some of its answers are right. How many examples help most differs from model to model
+*How it is asked.* A chat model that only reads instructions hardly ever writes the form. After one finished exchange of
+the same family it does, and some of its answers are right. How many examples help most differs from model to model
 (zero-, one- and few-shot prompting), so each number is tried on a few held-out questions of the easiest level.
 
 *Where it begins.* At the easiest level of which it does not solve half: what it solves teaches little, and what it
 never solves teaches nothing.
 
-What was found stays with the model in its checkpoints, and scores are compared only where it is the same.
+The result stays with the model in its checkpoints, and scores are compared only if it is the same.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from sapo_desktop.learning.round import Progress
 from sapo_desktop.tasks.catalogue import family_of, level_of
 
 QUESTIONS = 12
-"""Of a level."""
+"""Questions asked of a level."""
 MOST_TOKENS = 48
-"""Of an answer to them."""
+"""Maximum tokens of an answer to them."""
 _MASTERED = 0.5
 _PRICE = 0.25
-"""Right answers, of `QUESTIONS`, that an example has to bring: it is read with every question, for ever."""
+"""Additional right answers, of `QUESTIONS`, that justify an example, since it is read with every question."""
 
 
 class FirstLook(Record, frozen=True):
-    """What was found."""
+    """The result of a first look."""
 
     shots: int
     """Worked examples to show before each question."""
     level: str
-    """Where training begins."""
+    """The level where training begins."""
 
 
 async def first_look(
@@ -44,7 +44,7 @@ async def first_look(
 ) -> FirstLook:
     """Ask the untrained model. `held_out`: the questions to take some of; `ways`: the numbers of examples to try.
 
-    Right answers decide between two ways, then readable ones; an example has to be worth what it takes to read it.
+    Right answers decide between two numbers, then readable ones; an example must be worth its reading time.
     """
     levels = [level for level in LEVELS if any(level_of(one.task) == level for one in held_out)]
     easiest, *harder = levels
@@ -64,7 +64,7 @@ async def first_look(
 async def _answers(
     engine: Engine, examiner: Examiner, questions: Sequence[Question], ways: Sequence[int], progress: Progress
 ) -> list[list[Mark]]:
-    """The marks of greedy answers: a row for each way of asking."""
+    """The scores of greedy answers: a row for each number of examples."""
     prompts = [prompt for shots in ways for prompt in await examiner.prompts(questions, shots)]
     sampling = Sampling(max_tokens=MOST_TOKENS, greedy=True)
     answered = await engine.generate_with(None, prompts, sampling, progress, live=False)

@@ -1,16 +1,16 @@
-"""The guard: watches the validation scores and says when skill was lost and the node must go back.
+"""The guard: watches validation scores and detects lost skill, so that the node returns to a checkpoint.
 
 Pure. The same questions are asked each time, so each evaluation is compared with others of its own run, question by
 question: the last 1 to 10 of them with the mean of the 20 before these. Nothing is compared with the best of many
-looks, which is high by luck. Greedy answers of an adapter that learns flip both ways, so the difference is measured
-in the standard errors that this run's own flips make it have: how many questions are solved now and then, how long
-they stay as they are, and a few that change for good by chance. Beyond `ERRORS_BELOW` of them it is lost skill. A slow
-loss moves the scores before it too, so the trend of the last evaluations is measured as well, in the same errors.
+evaluations, which is high by luck. Greedy answers of an adapter that learns flip both ways, so the difference is
+measured in the standard errors that this run's own flips make it have: how many questions are solved now and then, how
+long they stay as they are, and a few that change for good by chance. Beyond `ERRORS_BELOW` of them it is lost skill. A
+slow loss moves the scores before it too, so the trend of the last evaluations is measured as well, in the same errors.
 `tests/bench/swarm/guard.py` measures how often that is wrong and how soon it is right.
 
-Then: back to the best checkpoint, and for a while less of what may have done it, first external groups, then learning
-rate. Counters never go back: a round number is used once. Left out on purpose: a backdoor costs no validation score,
-so the guard cannot see one.
+Then the node returns to the best checkpoint, and for a while reduces the possible cause: first external groups, then
+the learning rate. Counters never go back, so a round number is used once. The guard cannot detect a backdoor, since
+that costs no validation score.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ RECENT = (1, 2, 3, 5, 7, 10)
 """How many of the newest evaluations are compared with those before them: a large loss shows in one, a small one in the
 mean of several."""
 REFERENCE = 20
-"""Most evaluations that they are compared with."""
+"""Maximum number of earlier evaluations that they are compared with."""
 TRENDS = (8, 16, 30)
-"""Over how many of the newest evaluations a trend is measured."""
+"""Number of the newest evaluations over which a trend is measured."""
 ERRORS_BELOW = 3.8
 """Standard errors. One comparison is wrong once in 14,000; the six of an evaluation and those of its neighbours are
 largely one, and the expected noise is on the safe side: what comes of 500 evaluations is measured, not derived."""
 REMEDY_EVALUATIONS = 20
-"""After so many evaluations without an alarm half of the remedy is taken back."""
+"""Number of evaluations without an alarm after which half of the remedy is taken back."""
 _KNOWN = 4
-"""Evaluations that the expected noise counts for, until the run has shown its own."""
+"""Number of evaluations for which the expected noise counts, until the run has shown its own."""
 _VARIANCE, _FLIPS = 0.08, 0.1
 """Expected noise, per question: p(1 - p) of solving it, and flips from one evaluation to the next; on the safe side, as
 the first starter's own were .033 and .045, and the present one's are .024 and .036 (docs/data/learning_hour.json, from
 round 120 on)."""
 _FOR_GOOD = 0.0007
-"""Variance per question and evaluation of changes that stay, gained or lost by chance."""
+"""Variance per question and evaluation of lasting random changes."""
 _MOST_CORRELATED = 0.9
 
 
@@ -54,13 +54,13 @@ class GuardState(Record, frozen=True):
     best_checkpoint: int | None = None
     best_score: float = 0.0
     best_solved: list[bool] = msgspec.field(default_factory=list)
-    """Per question, at the best checkpoint."""
+    """Results per question at the best checkpoint."""
     questions: str = ""
-    """Names the validation set and how it is answered; another one starts the comparison anew."""
+    """Identifies the validation set and how it is answered; a different one restarts the comparison."""
     looks: list[list[bool]] = msgspec.field(default_factory=list)
     """The last evaluations, oldest first: per question whether it was solved."""
     external_less: int = 0
-    """External groups per round taken away now."""
+    """External groups per round that are currently withheld."""
     learning_rate_factor: float = 1.0
     remedy_left: int = 0
     """Evaluations until half of the remedy is taken back; 0 with a remedy in force: a version before took it for good,
@@ -74,7 +74,7 @@ class Action(StrEnum):
 
 
 class Decision(Record, frozen=True):
-    """What to do after an evaluation, with the sentence that a person reads, if there is one."""
+    """The action after an evaluation, with a sentence for people, if any."""
 
     action: Action
     state: GuardState
@@ -82,23 +82,23 @@ class Decision(Record, frozen=True):
 
 
 class Fall(Record, frozen=True):
-    """How far the newest evaluations lie below those before them."""
+    """The drop of the newest evaluations below earlier ones."""
 
     evaluations: int = 0
-    """How many are the newest ones, or lie on the trend; 0: none lie below."""
+    """Number of newest evaluations, or of those on the trend; 0: no drop."""
     points: float = 0.0
-    """Share of the questions."""
+    """The drop as a share of the questions."""
     errors: float = 0.0
-    """The same in standard errors."""
+    """The drop in standard errors."""
 
 
 def effective_external(state: GuardState, wanted: int) -> int:
-    """How many external groups a round may mix in, of the `wanted` ones of the mix."""
+    """The number of external groups that a round may mix in, of the `wanted` ones of the mix."""
     return max(0, wanted - state.external_less)
 
 
 def interrupt(state: GuardState) -> GuardState:
-    """The weights were changed from outside: what follows is not compared with what was."""
+    """The weights were changed from outside, so later scores are not compared with earlier ones."""
     return msgspec.structs.replace(state, looks=[])
 
 
@@ -110,7 +110,7 @@ def observe(
     `checkpoint`: number of the one evaluated. `external_groups`: J that rounds used when it was made.
     `questions`: any name of the validation set, and of how it is answered, that changes with it.
     """
-    # A version before named the set alone, which is the first word.
+    # An earlier version stored the set's name alone, which is the first word.
     unlike = state.best_checkpoint is None or state.questions not in (questions, questions.partition(" ")[0])
     if unlike or len(state.best_solved) != len(report.solved):
         begun = msgspec.structs.replace(state, questions=questions, looks=[report.solved])
@@ -154,7 +154,7 @@ def largest_fall(looks: Sequence[Sequence[bool]]) -> Fall:
 
 
 def _trend(length: int) -> list[float]:
-    """Weights that make of so many values the fall along the straight line that fits them best."""
+    """Weights that turn so many values into the fall along their best-fitting line."""
     middle = (length - 1) / 2
     square = sum((place - middle) ** 2 for place in range(length))
     return [-(length - 1) * (place - middle) / square for place in range(length)]
@@ -201,7 +201,7 @@ def _as_best(state: GuardState, report: EvalReport, checkpoint: int) -> GuardSta
 
 
 def _decide(action: Action, state: GuardState) -> Decision:
-    """The decision without an alarm: a remedy in force runs down."""
+    """The decision without an alarm: an active remedy fades."""
     if not state.external_less and state.learning_rate_factor >= 1:
         return Decision(action=action, state=state)
     left = (state.remedy_left or REMEDY_EVALUATIONS + 1) - 1

@@ -1,7 +1,7 @@
-"""Held-out scores: the same questions each time, answered greedily or by chance, marked by our own examiner.
+"""Held-out scores: the same questions each time, answered greedily or sampled, scored by our own examiner.
 
 `score` is the share solved. The validation set comes from a local secret (guard, best checkpoint), the test
-set is public (eval, figures). Left out: deciding anything; that is the guard's.
+set is public (eval, figures). This module decides nothing; the guard does.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from sapo_desktop.tasks.heldout import SetName
 
 _SEED = 20_260_101
 _MOST_SHOWN = 1200
-"""Characters of a question with an answer to it that a person reads at a glance."""
+"""Maximum characters of a question with its answer that a person reads at a glance."""
 
 
 @dataclass(frozen=True)
 class HeldOutSet:
-    """A fixed list of questions and the name by which two scores are known to be comparable."""
+    """A fixed list of questions, with a name that shows whether two scores are comparable."""
 
     which: SetName
     questions: list[Question]
@@ -67,7 +67,7 @@ class HeldOutSet:
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever a question of the set does."""
+        """A name that changes with any question of the set."""
         return hashlib.sha256(b"".join(question.hash for question in self.questions)).hexdigest()[:16]
 
 
@@ -85,7 +85,7 @@ class Subject:
 
 
 class Result(Record, frozen=True, array_like=True):
-    """Of one answer."""
+    """Maximum tokens of one answer."""
 
     solved: bool
     partial: float
@@ -95,27 +95,27 @@ _UNSOLVED = Result(solved=False, partial=0.0)
 
 
 class Standing(Record, frozen=True):
-    """The newest greedy answer to every validation question, of which a part is asked anew at a time: what a node can
-    do, measured all along at the price of a score now and then. Part of every checkpoint."""
+    """The newest greedy answer to every validation question, of which a part is asked again at a time. So a node
+    is measured continuously at the price of an occasional score. Part of every checkpoint."""
 
     questions: str = ""
-    """Names the set, and how it is answered."""
+    """Identifies the set and how it is answered."""
     results: list[Result | None] = msgspec.field(default_factory=list)
-    """None: not asked yet."""
+    """Each question's result; None: not asked yet."""
     base: list[bool | None] = msgspec.field(default_factory=list)
-    """Whether the untrained model solves each; None: not asked yet."""
+    """Whether the untrained model solves each question; None: not asked yet."""
     part: int = 0
-    """Which part is asked next."""
+    """The part that is asked next."""
 
     def of(self, count: int) -> Standing:
-        """The same for a set of so many questions; empty where it stands for another number of them."""
+        """These results for a set of so many questions; empty if the number differs."""
         unknown: list[None] = [None] * count
         results, base = (row if len(row) == count else [*unknown] for row in (self.results, self.base))
         return msgspec.structs.replace(self, results=results, base=base)
 
 
 class Engine(Protocol):
-    """Answers with any state of the adapter; worker/hosts/engine.py is the one with a process behind it."""
+    """Answers with any state of the adapter; worker/hosts/engine.py implements it with a process."""
 
     async def generate_with(
         self, checkpoint: Path | None, prompts: Sequence[Prompt], sampling: Sampling, progress: Progress, *, live: bool
@@ -123,7 +123,7 @@ class Engine(Protocol):
 
 
 class Examiner(Protocol):
-    """Knows the sets and marks answers; worker/hosts/examiner.py is the one with a process behind it."""
+    """Knows the sets and scores answers; worker/hosts/examiner.py implements it with a process."""
 
     async def held_out(self, which: SetName, secret: bytes) -> list[Question]: ...
 
@@ -144,7 +144,7 @@ class Evaluator:
         self._sets: dict[SetName, HeldOutSet] = {}
 
     async def held_out(self, which: SetName) -> HeldOutSet:
-        """The questions of a held-out set, made once."""
+        """The questions of a held-out set, created once."""
         if which not in self._sets:
             secret = self._secret if which == "validation" else b""
             self._sets[which] = HeldOutSet(which, await self._examiner.held_out(which, secret))
@@ -165,10 +165,10 @@ class Evaluator:
     async def evaluate(
         self, subject: Subject, held_out: HeldOutSet, sampling: Sampling, progress: Progress, samples: int = 0
     ) -> EvalReport:
-        """Answer and mark the whole set, each question once greedily or `samples` times by `sampling`. The live
+        """Answer and score the whole set, each question once greedily or `samples` times by `sampling`. The live
         adapter is left as it was."""
         began = time.perf_counter()
-        # One seed for all: two checkpoints are compared under the same chance.
+        # One seed for all, so that two checkpoints are compared with the same random numbers.
         sampling = msgspec.structs.replace(sampling, greedy=samples == 0, seed=_SEED)
         results, _, too_long = await self._results(subject, held_out.questions, sampling, progress, max(samples, 1))
         seconds = time.perf_counter() - began
@@ -211,7 +211,7 @@ class Evaluator:
         return msgspec.structs.replace(report, learned=learned), after
 
     def base_report(self, subject: Subject, held_out: HeldOutSet, standing: Standing) -> EvalReport:
-        """The score of the untrained model, all of whose answers to these questions are known."""
+        """The score of the untrained model, whose answers to these questions are all known."""
         results = [Result(solved=bool(solved), partial=float(bool(solved))) for solved in standing.base]
         return _report(held_out.which, held_out.questions, subject, [[result] for result in results], 0, 0.0)
 
@@ -229,8 +229,8 @@ class Evaluator:
     async def _learned(
         self, new: Sequence[tuple[Question, str]], subject: Subject, sampling: Sampling
     ) -> Learned | None:
-        """Of the questions that were not solved before, with their answers, the shortest: that is the one to show. What
-        the untrained model says to it is asked again, since its answers are not kept."""
+        """The newly solved question to show: the shortest one with its answer. The untrained model's answer to it is
+        generated again, since its answers are not kept."""
         short = [(question, text) for question, text in new if len(question.text) + len(text) <= _MOST_SHOWN]
         if not short:
             return None
@@ -261,7 +261,7 @@ class Evaluator:
 
 
 def _standing_report(held_out: HeldOutSet, subject: Subject, standing: Standing, seconds: float) -> EvalReport:
-    """Score and gain over the questions that were asked so far."""
+    """Score and gain over the questions asked so far."""
     known = [place for place, result in enumerate(standing.results) if result is not None]
     questions = [held_out.questions[place] for place in known]
     rows = [[result] for result in standing.results if result is not None]

@@ -1,10 +1,10 @@
-"""How many tokens an answer may have: what this model needs now, and some room to grow.
+"""The limit of tokens per answer: what this model needs now, and some room to grow.
 
-A model that chatters takes as long as the limit lets it, and a limit that was chosen for the longest questions of the
-largest models makes each round of a small one wait for its longest answer. So the limit follows the lengths of answers
-that could be read: up where they come near it, since others like them are cut, and slowly down where nobody does. Each
-level counts for itself: bare answers to one-step questions must not cut the steps that the next level takes.
-A limit that a person sets holds as it is. Left out: what the memory bears (models/fit/).
+A model that chatters uses the whole limit. With a limit for the longest questions of the largest models, each round of
+a small model would wait for its longest answer. So the limit follows the lengths of readable answers: up if they come
+close to it, since similar ones are cut, and slowly down if none does. Each level counts for itself: bare answers to
+one-step questions must not cut the steps that the next level takes. A limit set by a person stays unchanged. Memory is
+considered elsewhere (models/fit/).
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ from sapo_desktop.core.records import Group, Record
 from sapo_desktop.tasks.catalogue import level_of
 
 _FIRST = 48
-"""Tokens, before anything was answered, where the model may take more."""
+"""Initial limit in tokens, if the model may use more."""
 LEAST = 16
 _ROOM = 2.0
-"""Times what answers need."""
+"""The limit as a multiple of what answers need."""
 _NEAR = 0.75
-"""Part of the limit from which on an answer counts as near it."""
+"""Part of the limit above which an answer counts as close to it."""
 _UP, _DOWN = 1.5, 0.9
-"""By which the limit moves in one round, at most."""
+"""Largest factors by which the limit rises and falls in one round."""
 _FEW = 1 / 16
-"""Share of answers that end; with fewer the limit itself may be what keeps them from it."""
+"""Share of answers that end; with fewer, the limit itself may be the reason."""
 _MOST = 1 / 2
-"""Once so many answers can be read, a level where fewer end needs more room: its answers are no chatter."""
+"""Share of readable answers above which a level whose answers are cut needs more room: they are not chatter."""
 
 
 class Lengths(Record, frozen=True):
-    """Tokens that a round's own answers took."""
+    """Tokens used by a round's own answers."""
 
     needed: int = 0
-    """By 19 in 20 of the answers that could be read, at the level where they are longest; 0: none could."""
+    """Tokens that suffice for 19 in 20 readable answers, at the level where they are longest; 0: none was readable."""
     answers: int = 0
     ended: int = 0
-    """Answers that were not cut."""
+    """Number of answers that were not cut."""
     cut: bool = False
-    """Whether most answers at some level were cut, though most of all could be read."""
+    """Whether most answers at some level were cut, although most answers were readable."""
 
 
 def first_limit(most: int, tiny: bool) -> int:
-    """The limit of a model that has answered nothing yet. `tiny`: its answers are worked steps from the start."""
+    """The limit of a model without answers yet. `tiny`: its answers are worked steps from the start."""
     return most if tiny else min(most, _FIRST)
 
 
 def lengths_of(own: Sequence[Group]) -> Lengths:
-    """How long the answers of these groups are."""
+    """The lengths of these groups' answers."""
     levels: dict[str, _Level] = {}
     for group in own:
         level = levels.setdefault(level_of(group.question.task), _Level())
@@ -70,7 +70,7 @@ def lengths_of(own: Sequence[Group]) -> Lengths:
 
 @dataclass
 class _Level:
-    """Of one level: its answers, how many of them ended, and the lengths of those that could be read."""
+    """One level's answers, how many of them ended, and the lengths of the readable ones."""
 
     answers: int = 0
     ended: int = 0
@@ -82,7 +82,7 @@ class _Level:
 
 
 def next_limit(limit: int, lengths: Lengths, most: int) -> int:
-    """The limit of the next round; `limit`: of this one, `most`: what the model may ever take."""
+    """The limit of the next round. `limit`: this round's; `most`: the model's maximum."""
     if not lengths.answers:
         return limit
     if lengths.needed >= _NEAR * limit or lengths.cut or lengths.ended < _FEW * lengths.answers:

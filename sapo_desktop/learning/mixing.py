@@ -1,6 +1,6 @@
-"""I own and J external groups make one training batch (SAPO's step 4).
+"""Mixes I own and J external groups into one training batch (SAPO's step 4).
 
-The unit of I and J is a group, a question with its answers. Where fewer external groups are at hand than
+The unit of I and J is a group, a question with its answers. If fewer external groups are available than
 wanted, own ones fill up and the result says how many.
 """
 
@@ -17,18 +17,18 @@ from sapo_desktop.learning.external import WEIGHTINGS, external_advantages, leas
 from sapo_desktop.learning.trust import Evidence, held_shares, trusted
 
 AUTO = "auto"
-"""The mix that follows need (`mix_by_need`)."""
+"""The name of the mix that follows need (`mix_by_need`)."""
 _HALF, _MOSTLY_EXTERNAL = "4/4", "2/6"
 _FEW_TEACH = 0.25
 """Share of own groups that teach. With fewer, peers' groups are worth more than own ones (docs/lab.md)."""
 UNKNOWN_RATE = 0.5
-"""Stands for our own share solved of a task that we never answered."""
+"""The assumed own share solved of a task that we never answered."""
 NOTHING_KNOWN = Evidence()
 
 
 @dataclass(frozen=True)
 class MixShare:
-    """How many groups of a batch come from where."""
+    """The numbers of own and external groups in a batch."""
 
     local: int
     external: int
@@ -39,15 +39,15 @@ class MixShare:
 
 @dataclass(frozen=True)
 class MixedBatch:
-    """The groups that enter a training step: own ones first, then external ones, then those of this node's person."""
+    """The groups of a training step: own ones first, then external ones, then those of this node's person."""
 
     groups: list[Group]
     local: int
     external: int
     filled_up: int
-    """Own groups that stand where external ones were wanted."""
+    """Number of own groups in place of missing external ones."""
     places: tuple[int, ...] = ()
-    """Which of the own groups at hand these are, ascending."""
+    """Indices of the used own groups, ascending."""
 
 
 def mix_share(mix: str, groups: int) -> MixShare:
@@ -75,13 +75,12 @@ def mix_groups(
     """Take `share.local` own and up to `share.external` external groups, in the order given; `human` ones come on top,
     so that a person is heard whatever the mix.
 
-    Where there are more own groups than are taken, those whose answers are marked alike, which teach nothing, are the
-    ones left out.
+    If there are more own groups than needed, those with equal scores, which teach nothing, are left out.
     """
     taken = list(external[: share.external])
     missing = share.external - len(taken)
     teaching = [any(group_advantages([mark.reward for mark in group.marks])) for group in own]
-    preferred = sorted(range(len(own)), key=lambda place: not teaching[place])  # stable: as given among equals
+    preferred = sorted(range(len(own)), key=lambda place: not teaching[place])  # stable: equal ones keep their order
     places = tuple(sorted(preferred[: share.local + missing]))
     filled_up = max(0, len(places) - share.local)
     return MixedBatch(
@@ -128,7 +127,7 @@ def advantages(
 
 
 def summed(group: Group, row: Sequence[float]) -> float:
-    """What a group weighs in a step: its advantages over all tokens."""
+    """The weight of a group in a step: its advantages over all tokens."""
     return sum(abs(advantage) * len(answer.tokens) for advantage, answer in zip(row, group.completions, strict=True))
 
 
@@ -143,7 +142,7 @@ def author_shares(groups: Sequence[Group], rows: Sequence[Sequence[float]]) -> d
 
 
 def _factors(group: Group, weighting: WeightingName, evidence: Evidence) -> list[float]:
-    """How far each answer of a peer is trusted; of others', and under the paper's weighting, nothing."""
+    """The trust in each answer of a peer; empty for other groups, and under the paper's weighting."""
     return trusted(evidence, group) if group.author and weighting != "paper" else []
 
 
@@ -178,11 +177,11 @@ def training_sequences(
     """Lay the groups out as the trainer's batch. `prompts`: the ids of each group's question.
 
     Own answers are the sampled token ids themselves. Those of advantage 0 stay in: they add nothing to the gradient,
-    but the loss is normalised by the token count of the whole batch. External ones of advantage 0 do not: else who
-    sends long wrong answers would thin out what everybody else's teach. `off_policy`: own answers were not
-    sampled by the trainer's model, so the sampler's log-probabilities go along where they are known. An end of turn
-    that the engine put behind the closing tag was no choice of the model's: it is learned from good answers, and no
-    bad answer is blamed on it.
+    but the loss is normalised by the token count of the whole batch. External ones of advantage 0 do not;
+    otherwise long wrong answers would dilute what other groups teach. `off_policy`: own answers were not
+    sampled by the trainer's model, so the sampler's log-probabilities are included if known. The model did not
+    choose the end of turn that the engine put after the closing tag. It is learned from good answers, but not blamed
+    for bad ones.
     """
     own = [completion for group in groups if group.origin == "own" for completion in group.completions]
     least = 0.0 if weighting == "paper" else least_probability(own)

@@ -1,7 +1,7 @@
-"""What the next round is, and what the last one changed: pure steps from settings and counters to plan and
+"""Plans the next round, and applies the results of the last one: pure steps from settings and counters to plan and
 counters.
 
-The node asks here and does; nothing here does anything. So the rules (which tasks, which levels, which seed)
+The node acts on the results; nothing here has side effects. So the rules (which tasks, which levels, which seed)
 can be read and tested without a process.
 """
 
@@ -29,11 +29,11 @@ from sapo_desktop.tasks.service import QuestionRef
 
 _SMOOTHING = 0.05
 _GROUP_WEIGHT = 0.03
-"""Of one own group in the smoothed share of those that teach."""
+"""Weight of one own group in the smoothed share of those that teach."""
 _MASTERED = 0.95
-"""Share solved from which on others' answers to a task are not asked for."""
+"""Share solved above which others' answers to a task are not requested."""
 _LEAST_SHARE = 0.1
-"""Of the learning rate, after all decay."""
+"""Lowest factor of the learning rate, after all decay."""
 _MEASURED_RATE, _MEASURED_PARAMETERS = 3e-4, 134.5e6
 _AT_START = Counters(round=0, instance="", seed=0)
 
@@ -50,7 +50,8 @@ def group_levels(tasks: Sequence[str]) -> dict[str, list[str]]:
 def plan_round(
     settings: Settings, counters: Counters, levels: Levels, parameters: int, *, trains: bool = True
 ) -> RoundPlan:
-    """The round after the last finished one. `parameters`: of the base model; `trains`: whether anything learns."""
+    """The plan of the round after the last finished one. `parameters`: of the base model; `trains`: whether it
+    learns."""
     number = counters.round + 1
     again, tasks = choose_questions(settings, counters, levels, number, settings.questions)
     mixed = _after_guard(share_of(settings, counters), counters)
@@ -79,18 +80,18 @@ def plan_round(
 
 
 def _after_guard(share: MixShare, counters: Counters) -> MixShare:
-    """Fewer external groups where the guard took skill for lost to them; own ones stand in their place."""
+    """Use fewer external groups if the guard suspects them of lost skill; own ones replace them."""
     external = guard.effective_external(counters.guard, share.external)
     return MixShare(local=share.local + share.external - external, external=external)
 
 
 def share_of(settings: Settings, counters: Counters) -> MixShare:
-    """How many of a step's groups are own ones."""
+    """The numbers of own and external groups in a step."""
     return mix_share(mix_in_force(settings, counters), settings.questions)
 
 
 def mix_in_force(settings: Settings, counters: Counters) -> str:
-    """The mix of the next round: in silo 8/0, whatever the setting says."""
+    """The mix of the next round; in silo always 8/0."""
     return "8/0" if settings.silo else mix_by_need(settings.mix, counters.teaching)
 
 
@@ -110,7 +111,7 @@ def choose_questions(
 
 
 def draw_task(settings: Settings, counters: Counters, levels: Levels, random: Random, family: str | None = None) -> str:
-    """One task as a round would draw it; with `family`, which must be in training, one of its levels."""
+    """One task, drawn as a round would; with `family`, which must be in training, one of its levels."""
     if family:
         levels = {family: levels[family]}
     if not settings.curriculum:
@@ -138,14 +139,14 @@ def tasks_of_interest(settings: Settings, counters: Counters, levels: Levels) ->
 
 
 def tasks_in_training(settings: Settings, counters: Counters, levels: Levels) -> frozenset[str]:
-    """The tasks that rounds ask for now; with the curriculum, those that they ask for often."""
+    """The tasks that rounds ask now; with the curriculum, those that they ask often."""
     if settings.curriculum:
         return asking.practised(counters.asking, levels)
     return frozenset(f"{family}/{asking.start_of(order)}" for family, order in levels.items())
 
 
 def after_round(counters: Counters, result: RoundResult, levels: Levels, most: int) -> Counters:
-    """The counters once a round is done. `most`: tokens that an answer of this model may ever have."""
+    """The counters after a round. `most`: this model's maximum tokens per answer."""
     report = result.report
     reasoned = with_new(counters.reasoned, result.reasoned)
     rates = dict(counters.solve_rates)
@@ -174,7 +175,7 @@ def after_round(counters: Counters, result: RoundResult, levels: Levels, most: i
 
 
 def _share_teaching(before: float | None, mixed: Sequence[bool]) -> float | None:
-    """The share of own groups that teach, each group with the same weight however many a round has."""
+    """The smoothed share of own groups that teach; each group has the same weight, however many a round has."""
     if not mixed:
         return before
     newest = sum(mixed) / len(mixed)
@@ -184,7 +185,7 @@ def _share_teaching(before: float | None, mixed: Sequence[bool]) -> float | None
 
 
 def trainer_settings(settings: Settings, parameters: int, counters: Counters) -> TrainerSettings:
-    """What the engine is loaded with. The learning rate is that of an adapter's first step; each round sets its own."""
+    """The settings for loading the engine. The learning rate is that of the first step; each round sets its own."""
     return TrainerSettings(
         method=settings.method,
         lora_rank=settings.lora_rank,
@@ -203,8 +204,8 @@ def next_learning_rate(settings: Settings, parameters: int, counters: Counters, 
     `steps`: optimiser steps behind this adapter, as its trainer counts them. Rounds without a step, those of another
     model and those that were rolled back are none.
 
-    Gradients of a few groups are mostly noise, which a constant rate turns into a standing loss of skill; a rate that
-    falls as 1/t sheds it and still goes any way that is needed (Robbins and Monro). The floor keeps an old node able
+    Gradients of a few groups are mostly noise, which a constant rate turns into a permanent loss of skill. A rate that
+    falls as 1/t avoids this and can still go any distance (Robbins and Monro). The floor keeps an old node able
     to learn.
     """
     rate = settings.learning_rate or recommended_learning_rate(settings.method, parameters)
@@ -213,28 +214,29 @@ def next_learning_rate(settings: Settings, parameters: int, counters: Counters, 
 
 
 def answer_tokens(settings: Settings, parameters: int) -> int:
-    """The most tokens that an answer may ever have: memory is planned for them, others' answers are held to them."""
+    """The maximum tokens of an answer, for which memory is planned and to which others' answers are limited."""
     return settings.max_tokens or recommended_tokens(parameters)
 
 
 def answer_limit(settings: Settings, counters: Counters, parameters: int) -> int:
-    """The most tokens of an answer in the next round."""
+    """The maximum tokens of an answer in the next round."""
     first = first_limit(recommended_tokens(parameters), parameters <= TINY_PARAMETERS)
     return settings.max_tokens or counters.limit or first
 
 
 def evaluation_tokens(settings: Settings, counters: Counters, parameters: int) -> int:
-    """The most tokens of an answer to a held-out question: never fewer than at the start, for scores are compared."""
+    """The maximum tokens of an answer to a held-out question; never below the initial one, since scores are
+    compared."""
     return max(answer_limit(settings, counters, parameters), answer_limit(settings, _AT_START, parameters))
 
 
 def shots_shown(settings: Settings, counters: Counters) -> int:
-    """How many worked examples stand before each question."""
+    """The number of worked examples before each question."""
     return (counters.shots or 0) if settings.shots == "auto" else int(settings.shots)
 
 
 def recommended_learning_rate(method: str, parameters: int) -> float:
-    """Adam's learning rate where the user names none.
+    """Adam's learning rate, if the user names none.
 
     3e-4 with LoRA at 135M parameters and 4e-3 for tiny models are measured (docs/learning.md). Larger models take less:
     with the fourth root of their size, between the exponents that LoRA Without Regret fitted to Llama's and to Qwen's
@@ -248,7 +250,7 @@ def recommended_learning_rate(method: str, parameters: int) -> float:
 
 
 def recommended_decay(method: str, parameters: int) -> float:
-    """Steps until the learning rate is half: soon for the tiny models that begin with a high one (docs/lab.md)."""
+    """Steps until the learning rate is halved: few for tiny models, which begin with a high one (docs/lab.md)."""
     if parameters > TINY_PARAMETERS:
         return math.inf
     return 50 if method == "lora" else 150

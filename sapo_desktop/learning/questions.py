@@ -1,6 +1,6 @@
-"""Questions to train on: asked again, under the next seed, until none is of the held-out side of the split.
+"""Questions to train on: drawn again with the next seed until none is on the held-out side of the split.
 
-Where seeds come from differs (silo, the swarm, a person who answers), so whoever asks hands them in.
+The source of seeds differs (silo, the swarm, a person who answers), so the caller passes them.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
 
 TRIES = 20
-"""Seeds tried for one question before its task is taken for a mistake in the catalogue: one in eight is held out."""
+"""Seeds tried for one question before its task counts as a mistake in the catalogue; one in eight is held out."""
 
 
 class Setter(Protocol):
-    """Makes questions; worker/hosts/examiner.py is the one with a process behind it."""
+    """Makes questions; worker/hosts/examiner.py implements it with a process."""
 
     async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]: ...
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a question comes from: its seed and, where others are to ask it too, slot and index."""
+    """The origin of a question: its seed and, if others can ask it too, slot and index."""
 
     seed: int
     slot: int = 0

@@ -1,10 +1,10 @@
-"""How many characters this node reasons before it answers, task by task, and with what success.
+"""How much this node reasons before it answers (in characters), by task, and with what success.
 
-External answers are held to it from both sides. The upper bound is made of the median (worker/membership/external.py).
-The lower one is `worth`: an answer without the reasoning that own right answers of its task need teaches to leave that
-reasoning out, even where it is right. An answer key is made of such answers, and so are lucky guesses.
+This bounds external answers on both sides. The upper bound comes from the median (worker/membership/external.py). The
+lower one is `worth`. An answer without the reasoning that own right answers to its task need teaches to omit that
+reasoning, even if it is right. An answer key consists of such answers, and so do lucky guesses.
 
-Kept are the last answers themselves, a few bytes each in the checkpoint, so the bounds follow the model as it learns.
+The checkpoint keeps the last answers themselves, a few bytes each, so the bounds follow the model as it learns.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from sapo_desktop.core.records import Group
 from sapo_desktop.tasks.catalogue import TaskKey
 
 KEPT = 32
-"""Answers of a task: four groups of the usual size."""
+"""Kept answers of a task: four groups of the usual size."""
 AS_SHORT, AS_SHORT_ELSEWHERE = 5, 20
 """An answer is compared with own ones that reason up to so many times as long, as lengths differ by question, and with
 own ones to other tasks, as lengths differ more by task."""
 _PRIOR = 8.0
-"""Right answers that the evidence from other tasks counts for."""
+"""Number of right answers for which the evidence from other tasks counts."""
 _SPEAKS_AGAINST = 2.0
 """Right answers with longer reasoning that halve what other tasks say for short ones."""
 _NOTHING, _ALL = 0.25, 0.6
-"""Own success with such short reasoning, relative to own success, from which on it teaches at all, and in full."""
+"""Success with such short reasoning, relative to overall success, at which it begins to teach, and teaches fully."""
 
 
 class Reasoned(msgspec.Struct, frozen=True, array_like=True):
-    """One own answer that could be read."""
+    """One readable own answer."""
 
     characters: int
-    """Before its answer."""
+    """Characters of reasoning before its answer."""
     solved: bool
 
 
@@ -45,7 +45,7 @@ Kept = Mapping[TaskKey, Sequence[Reasoned]]
 
 
 def reasoned_in(own: Sequence[Group]) -> dict[TaskKey, list[Reasoned]]:
-    """The own answers that the marker could read in their tags. One that runs on without an answer does not show how
+    """The own answers that the scorer could read in their tags. One that runs on without an answer does not show how
     much reasoning an answer takes."""
     seen: dict[TaskKey, list[Reasoned]] = {}
     for group in own:
@@ -57,21 +57,21 @@ def reasoned_in(own: Sequence[Group]) -> dict[TaskKey, list[Reasoned]]:
 
 
 def with_new(kept: Kept, seen: Kept) -> dict[TaskKey, list[Reasoned]]:
-    """The newest of both, `KEPT` of a task."""
+    """The newest answers of both, at most `KEPT` per task."""
     return {task: [*kept.get(task, ()), *seen.get(task, ())][-KEPT:] for task in [*kept, *(seen.keys() - kept.keys())]}
 
 
 def medians(kept: Kept) -> dict[TaskKey, float]:
-    """Half of the answers to a task reason at most so many characters."""
+    """The median length of reasoning for a task, in characters."""
     return {task: float(statistics.median(one.characters for one in rows)) for task, rows in kept.items() if rows}
 
 
 def worth(kept: Kept, task: TaskKey, characters: int) -> float:
-    """What a right answer to `task` with so much reasoning may weigh, from 0 to 1.
+    """The weight of a right answer to `task` with so much reasoning, from 0 to 1.
 
-    1 where own answers with as little reasoning succeed about as often as own answers to that task do: such an answer
-    is honest at a one-step question, and so is any form while nothing is known. 0 where they seldom succeed, or where
-    own right answers all reason longer. Own answers to other tasks count as long as there are few to this one.
+    1 if own answers with as little reasoning succeed about as often as all own answers to that task. Such an answer is
+    honest for a one-step question, and so is any form while nothing is known. 0 if they seldom succeed, or if all own
+    right answers reason longer. Own answers to other tasks count as long as there are few to this one.
 
     The measure is right answers with so little reasoning, divided by how many there would be if its length made no
     difference. So a few lucky guesses among many do not speak for guessing.
@@ -83,13 +83,13 @@ def worth(kept: Kept, task: TaskKey, characters: int) -> float:
 
 
 class _Short(NamedTuple):
-    """Own answers with little reasoning."""
+    """Number of own answers with little reasoning."""
 
     right: int
     expected: float
-    """Right ones, if they were right as often as all own answers to their task."""
+    """Expected right ones, if they were right as often as all own answers to their task."""
     longer: int
-    """Right answers that reason longer."""
+    """Number of right answers that reason longer."""
 
 
 def _short(tasks: Iterable[Sequence[Reasoned]], most: int) -> _Short:

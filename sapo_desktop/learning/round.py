@@ -1,9 +1,9 @@
 """One round of SAPO, from top to bottom like Algorithm 1 of the paper (arXiv 2509.08721).
 
-`run_round` knows what a round is and nothing about where it runs: the examiner and the engine are handed in,
-the watcher is told what happens, and what comes back is a record. Pausing, checkpoints, history and failing
-hosts are the node's business. Nothing here keeps state: a round depends on its plan and on the adapter alone,
-so in silo a repeated round gives the same questions, and a resumed run equals an unbroken one.
+`run_round` knows what a round is, but not where it runs. The caller passes examiner and engine, the watcher gets the
+progress, and the result is a record. The node handles pauses, checkpoints, history and failing hosts. Nothing here
+keeps state: a round depends only on its plan and the adapter. So in silo a repeated round gives the same questions, and
+a resumed run equals an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from sapo_desktop.tasks.split import held_out_side
 
 @dataclass(frozen=True)
 class EncodedGroup:
-    """A group that this node's model did not answer, a person's or a peer's, and the ids of its question."""
+    """A group that this node's model did not answer (a person's or a peer's), and its question's token ids."""
 
     group: Group
     prompt: list[int]
@@ -61,7 +61,7 @@ class EncodedGroup:
 
 @dataclass(frozen=True)
 class RoundPlan:
-    """All that decides a round, apart from the adapter."""
+    """Everything that determines a round, apart from the adapter."""
 
     number: int
     seed: int
@@ -71,58 +71,58 @@ class RoundPlan:
     answers: int
     sampling: Sampling
     strict: bool
-    """Whether the reward is 1 or 0, or the marker's own score."""
+    """Whether the reward is 1 or 0, or the scorer's own score."""
     shots: int = 0
     """Worked examples shown before each question."""
     form: float = 0.0
-    """What a readable answer earns in a round without a right one."""
+    """The reward of a readable answer in a round without a right one."""
     weighting: WeightingName = "guarded"
     """How external groups are weighed."""
     solve_rates: Mapping[str, float] = field(default_factory=dict)
     """This node's own smoothed share solved, by task."""
     evidence: Evidence = NOTHING_KNOWN
-    """What it knows of its own answers and of its peers, to weigh theirs."""
+    """What this node knows about its own answers and its peers, for weighing theirs."""
     human: tuple[EncodedGroup, ...] = ()
-    """What a person answered here since the last round; weighed like an external group."""
+    """A person's answers here since the last round, weighted like an external group."""
     again: tuple[QuestionRef, ...] = ()
-    """Questions of earlier rounds that are asked once more, before the fresh ones."""
+    """Questions of earlier rounds to ask again, before the fresh ones."""
     model: str = ""
-    """Short hash of the one that plays it."""
+    """Short hash of the model that plays it."""
     trains: bool = True
-    """False: answers are marked and shared, and nothing is learned from."""
+    """False: answers are scored and shared, but not learned from."""
 
 
 @dataclass(frozen=True)
 class RoundResult:
-    """What a round leaves behind."""
+    """The result of a round."""
 
     report: RoundReport
     groups: list[Group]
     advantages: list[list[float]]
     outcomes: Sequence[Outcome] = ()
-    """How each own question went, trained on or not."""
+    """The result of each own question, trained on or not."""
     reasoned: Kept = field(default_factory=dict)
-    """Each own answer that could be read, by task."""
+    """Each readable own answer, by task."""
     looked: Sequence[Group] = ()
     """Peers' groups that were judged, whether they teach or not."""
     lengths: Lengths = field(default_factory=Lengths)
-    """How many tokens own answers took."""
+    """Tokens used by own answers."""
     limit: int = 0
-    """How many they might have."""
+    """Maximum tokens of an answer."""
 
 
 Progress = Callable[[int, int], None]
-"""Called with answers finished and answers in all."""
+"""Called with the number of finished answers and the total."""
 Ended = Callable[[int, str], None]
 """Called now and then with a finished answer's place (question by question, answer by answer) and its text."""
 
 
 def unwatched(done: int, total: int) -> None:
-    """Progress that nobody asked for."""
+    """A callback that ignores progress."""
 
 
 class Examiner(Protocol):
-    """Sets questions and marks answers; worker/hosts/examiner.py is the one with a process behind it."""
+    """Sets questions and scores answers; worker/hosts/examiner.py implements it with a process."""
 
     async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]: ...
 
@@ -136,7 +136,7 @@ class Examiner(Protocol):
 
 
 class Engine(Protocol):
-    """Answers and learns; worker/hosts/engine.py is the one with a process behind it."""
+    """Answers and learns; worker/hosts/engine.py implements it with a process."""
 
     async def generate(
         self, prompts: Sequence[Prompt], answers: int, sampling: Sampling, progress: Progress, ended: Ended
@@ -146,7 +146,7 @@ class Engine(Protocol):
 
 
 class Swarm(Protocol):
-    """Where answers are shared and drawn; nothing of it may hold a round up."""
+    """Shares and draws answers; none of its calls may delay a round."""
 
     async def questions(self, tasks: Sequence[str]) -> list[Question]: ...
 
@@ -162,8 +162,8 @@ class Swarm(Protocol):
 
 
 class Watcher(Protocol):
-    """Is told what a round does. `phase` returns when the round may go on: here a paused node waits. `clock`: seconds,
-    without those of a pause."""
+    """Gets the progress of a round. `phase` returns when the round may continue, so a paused node waits there. `clock`:
+    seconds without pauses."""
 
     async def phase(self, phase: Phase) -> None: ...
 
@@ -177,7 +177,7 @@ class Watcher(Protocol):
 
 
 Ahead = Callable[[RoundResult], Awaitable[None]]
-"""Called before the step with the round as it would be without one: what is asked next is known from here on."""
+"""Called before the step with the result without one, from which the next round's prompts follow."""
 
 
 async def run_round(
@@ -188,11 +188,11 @@ async def run_round(
     swarm: Swarm | None = None,
     ahead: Ahead | None = None,
 ) -> RoundResult:
-    """Play one round: draw, questions, answers, marks, share, mix, step. Without a swarm: in silo."""
+    """Play one round: draw, questions, answers, scores, share, mix, step. Without a swarm: in silo."""
     course = _Course(watcher)
 
-    # 4a. Draw what others shared, made again and marked by us, and leave what has nothing to teach before J is drawn,
-    # as in the paper. Before anything is answered here, for a group of theirs is one that need not be.
+    # 4a. Draw others' groups, recreated and scored here, and drop those with nothing to teach before J is drawn, as in
+    # the paper. This comes before answering, because each such group replaces one of ours.
     external: Sequence[EncodedGroup] = ()
     sieve = _Sieve(plan)
     if swarm is not None and plan.trains:
@@ -212,7 +212,7 @@ async def run_round(
     own = await _score(plan, examiner, questions, answered)  # 5a. with the local reward model
     watcher.answered(own)  # before anything else happens
 
-    # 3. Share own groups, all of them, whatever their marks.
+    # 3. Share all own groups, whatever their scores.
     if swarm is not None:
         await course.enter("share")
         await swarm.share(own)
@@ -249,7 +249,7 @@ def _without_spared(plan: RoundPlan, drawn: int) -> RoundPlan:
 
 async def sample_batch(plan: RoundPlan, examiner: Examiner, swarm: Swarm | None) -> list[Question]:
     """In silo the round is the slot: questions follow from seed and round alone. In the swarm they follow from our key,
-    the time and a number used once, so that whoever draws our answers can ask them too. Those asked again come first;
+    the time and a number used once, so that peers that draw our answers can ask them too. Those asked again come first;
     one that cannot be made any more, or is another one now and held out, is left out."""
     made = await examiner.set_questions(plan.again) if plan.again else []
     again = [one for one in made if one is not None and not held_out_side(family_of(one.task), one.text)]
@@ -286,7 +286,7 @@ def _that_fit(questions: Sequence[Question], answered: Generated) -> tuple[list[
 async def _score(
     plan: RoundPlan, examiner: Examiner, questions: Sequence[Question], answered: Generated
 ) -> list[Group]:
-    """A group of each question, its answers and their marks."""
+    """A group for each question, with its answers and their scores."""
     texts = [[completion.text for completion in row] for row in answered.completions]
     marks = rewarded(await examiner.mark(questions, texts, strict=plan.strict), plan.form)
     return [
@@ -311,7 +311,7 @@ def _advantages(plan: RoundPlan, mixed: MixedBatch, reasoned: Kept) -> list[list
 def _prompt_ids(
     plan: RoundPlan, mixed: MixedBatch, answered: Generated, external: Sequence[EncodedGroup]
 ) -> list[list[int]]:
-    """The ids of each group's question, in the order of the mixed batch."""
+    """The token ids of each group's question, in the order of the mixed batch."""
     return [
         *(answered.prompt_tokens[place] for place in mixed.places),
         *(one.prompt for one in external[: mixed.external]),
@@ -320,7 +320,7 @@ def _prompt_ids(
 
 
 class _Course:
-    """Where a round is, and how long its phases took: in seconds by the watcher's clock, which a pause holds."""
+    """A round's phase, and the seconds of its phases by the watcher's clock, which stops during a pause."""
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
@@ -329,26 +329,26 @@ class _Course:
         self._seconds: dict[Phase | None, float] = {}
 
     async def enter(self, phase: Phase) -> None:
-        """The phase begins as soon as the watcher lets it."""
+        """Begin the phase as soon as the watcher allows."""
         await self._watcher.phase(phase)
         self.leave()
         self._phase = phase
 
     def leave(self) -> None:
-        """The phase is over."""
+        """End the phase."""
         now = self._watcher.clock()
         self._seconds[self._phase] = now - self._since
         self._phase, self._since = None, now
 
     def report(self) -> dict[str, float]:
-        """Seconds, under a RoundReport's names; up to when the last phase was left."""
+        """Seconds by phase, with a RoundReport's names, until the end of the last phase."""
         phases: tuple[Phase, ...] = ("generate", "mark", "share", "draw", "train")
         of_phases = {f"{phase}_seconds": self._seconds.get(phase, 0.0) for phase in phases}
         return of_phases | {"seconds": self._since - self._began}
 
 
 class _Sieve:
-    """Whether a group of a peer has anything to teach in this round; counts those that have not."""
+    """Whether a peer's group has anything to teach in this round; counts those that do not."""
 
     def __init__(self, plan: RoundPlan) -> None:
         self._plan = plan
@@ -364,7 +364,7 @@ class _Sieve:
 
 @dataclass(frozen=True)
 class _Played:
-    """A round up to its step."""
+    """A round before its step."""
 
     plan: RoundPlan
     own: list[Group]
@@ -378,7 +378,7 @@ class _Played:
     def result(
         self, seconds: Mapping[str, float], step: StepReport | None = None, swarm_reward: SwarmReward | None = None
     ) -> RoundResult:
-        """What it leaves behind. `seconds`: of its phases, under a RoundReport's names."""
+        """The round's result. `seconds`: by phase, with a RoundReport's names."""
         plan, own, mixed = self.plan, self.own, self.mixed
         report = RoundReport(
             round=plan.number,
@@ -421,7 +421,7 @@ def round_seed(seed: int, number: int, purpose: str) -> int:
 
 
 def task_marks(groups: Sequence[Group]) -> list[TaskMark]:
-    """Mean marks per task, in the order in which tasks first appear."""
+    """Mean scores per task, in the order in which tasks first appear."""
     by_task: dict[str, list[Mark]] = {}
     for group in groups:
         by_task.setdefault(group.question.task, []).extend(group.marks)
@@ -429,7 +429,7 @@ def task_marks(groups: Sequence[Group]) -> list[TaskMark]:
 
 
 def beside_own(others: SwarmReward, own: Sequence[Group]) -> SwarmReward:
-    """The same with the share solved here, of the tasks that peers were measured on."""
+    """Peers' scores with the share solved here, for the tasks on which peers were measured."""
     found = [mark.solved for mark in task_marks(own) if mark.task in others.tasks]
     return msgspec.structs.replace(others, mine=sum(found) / len(found) if found else None)
 

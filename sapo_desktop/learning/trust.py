@@ -1,4 +1,4 @@
-"""How far a peer's right answers are trusted: factors from 0 to 1 that multiply their advantage.
+"""Trust in a peer's right answers: factors from 0 to 1 that multiply their advantage.
 
 | factor            | it falls where                                                                              |
 |-------------------|---------------------------------------------------------------------------------------------|
@@ -6,12 +6,12 @@
 | `has_good_form`   | most of what its author publishes is like that                                              |
 | `raises_success`  | this node's own success fell while it learned from its author                               |
 
-Each is a pure function of an answer and of what this node knows (`Evidence`), and `FACTORS` is all there is to it: what
-speaks for an answer, such as several identities that wrote the same independently, would be one more field of
-`Evidence` that a factor reads. How likely the own model finds an answer is a bound of another kind, in external.py.
+Each is a pure function of an answer and of what this node knows (`Evidence`), and `FACTORS` lists them all. Further
+evidence, such as several identities that wrote the same independently, would be one more field of `Evidence` and one
+more factor. How likely the own model finds an answer is a different bound, in external.py.
 
-Beside the factors, no author and no source has more than half of what a step learns from peers (`held_shares`).
-Everything here is local and learned from own scores: no peer's word counts, and nothing is passed on.
+Besides these factors, no author and no source has more than half of what a step learns from peers (`held_shares`).
+Everything here is local and learned from own scores. No peer's word counts, and nothing is sent.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from sapo_desktop.core.records import Completion, Group, Record, TaskMark
 from sapo_desktop.learning.reasoning import Kept, worth
 
 SHARE = 0.5
-"""Of what a step learns from peers: most of one author, and of one source, where there are others."""
+"""Largest share of one author, and of one source, in what a step learns from peers, if there are others."""
 KEPT_ACCOUNTS = 128
-"""Authors remembered; those with the least influence go first."""
+"""Maximum remembered authors; those with the least influence are dropped first."""
 _GROUPS, _GROUP_DECAY = 2.0, 0.95
 """Groups that a newcomer's good form counts for, and what an older group counts for once another was looked at."""
 _LEAST = 0.2
-"""An answer that would weigh less weighs nothing, so that its group takes no place in a step."""
+"""An answer with less weight counts as 0, so that its group takes no place in a step."""
 _FORGIVEN, _MOSTLY, _KNOWN_GROUPS = 0.3, 0.8, 3.0
 """Least worth of an answer whose author mostly reasons: with such a mean worth over so many groups. Everybody guesses
 now and then."""
@@ -47,36 +47,36 @@ _CHANGE_DECAY, _NOISE_DECAY = 0.95, 0.97
 """A round: of the summed change of own success and of its standard error. The first falls faster, so that blame fades
 once nothing more is learned from an author."""
 _FIRST_ERROR, _LAST_ERROR = -2.0, -4.0
-"""Standard errors of the change in own success at which an author's weight begins to fall, and at which it is 0."""
+"""Standard errors of the change in own success at which an author's weight begins to fall, and reaches 0."""
 _ALIKE = 0.5
-"""Answers to one question are right or wrong together: a group's share solved varies by this much of p(1 - p)."""
+"""Variance of a group's share solved, as a part of p(1 - p), since answers to one question are correlated."""
 
 
 class Account(Record, frozen=True):
-    """What this node saw of one author, fading."""
+    """This node's fading record of one author."""
 
     looked: float = 0.0
-    """Groups with a right answer that were looked at."""
+    """Judged groups with a right answer."""
     worth: float = 0.0
-    """Their right answers' mean worth, summed over these groups."""
+    """Mean worth of their right answers, summed over these groups."""
     exposure: float = 0.0
-    """Its share of what the last steps learned, own answers included."""
+    """Its share of what the last steps learned, including own answers."""
     change: float = 0.0
-    """Of own success after learning from it, in groups: solved less expected, times exposure."""
+    """Change of own success after learning from it, in groups: solved minus expected, times exposure."""
     noise: float = 0.0
-    """Variance of that where nothing changes."""
+    """Variance of that change if nothing changes."""
 
 
 Accounts = Mapping[str, Account]
-"""By author."""
+"""Accounts by author."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What this node knows when it weighs a peer's answers."""
+    """What this node knows when it weights a peer's answers."""
 
     reasoned: Kept = field(default_factory=dict)
-    """Own answers, how long they reason and whether they are right."""
+    """Own answers: length of reasoning, and whether they are right."""
     accounts: Accounts = field(default_factory=dict)
 
     def account(self, group: Group) -> Account:
@@ -84,7 +84,7 @@ class Evidence:
 
 
 def reasons_enough(evidence: Evidence, group: Group, answer: Completion) -> float:
-    """Whether own answers with as little reasoning succeed; where not, an author that mostly reasons is forgiven, and
+    """Whether own answers with as little reasoning succeed; if not, authors that mostly reason are excused, and
     every author while this node has hardly begun."""
     account = evidence.account(group)
     mostly = account.looked >= _KNOWN_GROUPS and account.worth >= _MOSTLY * account.looked
@@ -94,13 +94,13 @@ def reasons_enough(evidence: Evidence, group: Group, answer: Completion) -> floa
 
 
 def has_good_form(evidence: Evidence, group: Group, answer: Completion) -> float:
-    """The mean worth of what its author published lately; 1 of a newcomer."""
+    """The mean worth of its author's recent groups; 1 for a newcomer."""
     account = evidence.account(group)
     return (account.worth + _GROUPS) / (account.looked + _GROUPS)
 
 
 def raises_success(evidence: Evidence, group: Group, answer: Completion) -> float:
-    """Less than 1 where own success fell by more than chance explains while this node learned from its author."""
+    """Below 1 if own success fell more than chance explains while this node learned from its author."""
     account = evidence.account(group)
     errors = account.change / math.sqrt(account.noise) if account.noise else 0.0
     return min(1.0, max(0.0, (errors - _LAST_ERROR) / (_FIRST_ERROR - _LAST_ERROR)))
@@ -110,7 +110,7 @@ FACTORS: tuple[Callable[[Evidence, Group, Completion], float], ...] = (reasons_e
 
 
 def trusted(evidence: Evidence, group: Group) -> list[float]:
-    """What each right answer of a peer's group may weigh, from 0 to 1; nothing is learned from a wrong one."""
+    """The weight of each right answer of a peer's group, from 0 to 1; wrong ones teach nothing."""
     weights = [
         math.prod(factor(evidence, group, answer) for factor in FACTORS) if mark.solved else 0.0
         for answer, mark in zip(group.completions, group.marks, strict=True)
@@ -124,8 +124,8 @@ def _worth(reasoned: Kept, group: Group, answer: Completion) -> float:
 
 def held_shares(masses: Sequence[float], owners: Sequence[str], ordinary: float) -> list[float]:
     """Factors for groups of so much summed advantage, so that no owner has more than SHARE of the sum where there are
-    others. An owner that has at most `ordinary`, as much as one common group, is left alone: else a peer could push
-    the others down by publishing next to nothing.
+    others. An owner that has at most `ordinary`, as much as one common group, is not reduced; otherwise a peer could
+    push the others down by publishing almost nothing.
     """
     of_owner: defaultdict[str, float] = defaultdict(float)
     for mass, owner in zip(masses, owners, strict=True):

@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.lab.arm import Plan
-from sapo_desktop.lab.play import Lab, Told
+from sapo_desktop.lab.play import Lab, RoundPlayed
 from sapo_desktop.system.processes import python_environment
 from tests.engines.scripted import ScriptedService
 
@@ -74,12 +74,12 @@ class Broken(Exception):
 def main(requests: str) -> None:
     for asked, last in msgspec.json.decode(requests, type=list[tuple[Plan, int]]):
 
-        def told(event: msgspec.Struct, last: int = last) -> None:
-            if isinstance(event, Told) and event.round == last:
+        def tell(event: msgspec.Struct, last: int = last) -> None:
+            if isinstance(event, RoundPlayed) and event.round == last:
                 raise Broken
 
         with contextlib.suppress(Broken):
-            asyncio.run(Lab(Path(asked.out), lambda: ScriptedService(answer)).play(asked, told))
+            asyncio.run(Lab(Path(asked.out), lambda: ScriptedService(answer)).play(asked, tell))
 
 
 if __name__ == "__main__":
