@@ -29,13 +29,13 @@ from sapo_desktop.core.link.requests import (
     packed,
 )
 
-Told = TypeVar("Told")
+NoteType = TypeVar("Told")
 OnNote = Callable[[msgspec.Raw], object]
 """Called with the body of a note. Raises one of UNREADABLE if it cannot be read, which ends the link."""
 OnCall = Callable[["Pending"], Awaitable[object]]
 
 
-def reading(decoder: msgspec.msgpack.Decoder[Told], then: Callable[[Told], object] | None) -> OnNote | None:
+def reading(decoder: msgspec.msgpack.Decoder[NoteType], then: Callable[[NoteType], object] | None) -> OnNote | None:
     """Decode each note for `then`, if there is one."""
     return None if then is None else lambda body: then(decoder.decode(body))
 

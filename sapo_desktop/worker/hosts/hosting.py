@@ -29,7 +29,7 @@ from sapo_desktop.core.errors import (
     SapoError,
 )
 from sapo_desktop.core.files.reading import UNREADABLE
-from sapo_desktop.core.link.calls import Calls, OnCall, OnNote, Pending, Told, reading
+from sapo_desktop.core.link.calls import Calls, NoteType, OnCall, OnNote, Pending, reading
 from sapo_desktop.core.link.frames import FrameError, pack, read_frame
 from sapo_desktop.core.link.requests import ReplyType, Request, ToClient, ToServer, encode
 from sapo_desktop.core.records import Confined
@@ -125,7 +125,7 @@ class Host:
         self,
         request: Request[ReplyType],
         timeout: float | None,
-        on_progress: Callable[[Told], None] | None = None,
+        on_progress: Callable[[NoteType], None] | None = None,
         *,
         loading: bool = False,
     ) -> ReplyType:
@@ -162,7 +162,7 @@ class Host:
                 self._call = None
 
     async def call_aside(
-        self, request: Request[ReplyType], timeout: float | None, on_progress: Callable[[Told], None] | None = None
+        self, request: Request[ReplyType], timeout: float | None, on_progress: Callable[[NoteType], None] | None = None
     ) -> ReplyType:
         """Send a request that is answered between two steps of the current one if the service can, otherwise after it.
         Errors as for `call`; also HostCancelled if the current request was cancelled meanwhile."""
@@ -343,7 +343,7 @@ class Host:
             await _to_the_end(self._end(0.0))
             raise self._unreadable(error) from error
 
-    def _hearing(self, patience: Patience, on_progress: Callable[[Told], None] | None) -> OnNote:
+    def _hearing(self, patience: Patience, on_progress: Callable[[NoteType], None] | None) -> OnNote:
         read = reading(self._progress, on_progress)
 
         def hear(body: msgspec.Raw) -> None:
