@@ -29,7 +29,7 @@ from sapo_desktop.core.link.requests import (
     packed,
 )
 
-NoteType = TypeVar("Told")
+NoteType = TypeVar("NoteType")
 OnNote = Callable[[msgspec.Raw], object]
 """Called with the body of a note. Raises one of UNREADABLE if it cannot be read, which ends the link."""
 OnCall = Callable[["Pending"], Awaitable[object]]
