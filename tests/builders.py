@@ -82,7 +82,7 @@ def rollout(**changes: object) -> Rollout:
 
 
 def status(**changes: object) -> Status:
-    """Of a node in silo that nobody set to work."""
+    """The status of an idle node in silo."""
     return msgspec.structs.replace(_STATUS, **changes)
 
 
@@ -95,7 +95,7 @@ def task_info(family: str, level: str = "easy", **changes: object) -> TaskInfo:
 
 
 def eval_report(checkpoint: str, score: float, **changes: object) -> EvalReport:
-    """Of the validation set, taken at the checkpoint's round."""
+    """A score of the validation set at the checkpoint's round."""
     plain = EvalReport(
         checkpoint=checkpoint, round=int(checkpoint) if checkpoint.isdigit() else 0, which="validation", score=score,
         partial=score, questions=2, low=0.0, high=1.0, tasks=[], solved=[], seconds=1.0,

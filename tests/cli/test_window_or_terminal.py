@@ -12,7 +12,7 @@ from sapo_desktop.worker.control.messages.requests import StartRounds
 from tests.cli.fake_node import FakeDoor, FakeNode
 
 links: list[str] = []
-"""By which windows were opened, or empty ones."""
+"""Links with which windows were opened, or empty ones."""
 NO_DISPLAY = "There is no display here to open a window on."
 
 

@@ -63,7 +63,7 @@ NO_SYSTEM = (
     "{% if add_generation_prompt %}<|im_start|>model\n{% endif %}"
 )
 TEMPLATES = {"no system role": NO_SYSTEM}
-"""Of kinds that the catalogue leaves out, and that a user's own model may have."""
+"""Templates of kinds outside the catalogue, which a user's own model may have."""
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def silo_curve() -> Curve:
 
 
 SILO_ROUNDS = len(silo_curve().round)
-"""As many as were recorded, which may be more another time."""
+"""The number of recorded rounds, which may change."""
 
 
 def validation_point(number: int, score: float, base: float) -> EvalPoint:

@@ -197,7 +197,7 @@ HITS = [
 
 
 def estimates(request: GetEstimates) -> EstimatesAre:
-    """As the worker would tell them."""
+    """The estimates that a worker would send."""
     known = {hit.repository: estimate(supposed(hit), LAPTOP, Settings()) for hit in request.hub}
     return EstimatesAre(
         estimates=known | {name: estimate(supposed(HITS[1]), LAPTOP, Settings()) for name in request.models}

@@ -26,7 +26,7 @@ Place = Literal["search", "listing", "head", "file", "cdn"]
 
 
 def with_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As for a user who has no proxies and forbade nothing; the tests of the engines forbid their process the hub."""
+    """The environment of a user without proxies or prohibitions; the engines' tests forbid the hub in their process."""
     for name in (*PROXIES, "HF_TOKEN", "HF_HUB_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
@@ -101,7 +101,7 @@ class FakeHub:
         """What its search lists."""
         self.asked: list[Asked] = []
         self.refuse_signature = 0
-        """So many signed addresses are no longer good when they are used."""
+        """Number of signed addresses that have expired when they are used."""
         self._plans: dict[str, list[Fault]] = {}
         self._lock = threading.Lock()
         self._signed = 0

@@ -27,7 +27,7 @@ KIB_A_TOKEN = {
     "llama-3.2-1b": 32,
     "llama-3.2-3b": 112,
 }
-"""Of keys and values in 16 bits, as published tables have it."""
+"""Bytes of keys and values in 16 bits, as in published tables."""
 
 
 def test_every_shape_gives_the_published_size_and_cache() -> None:

@@ -35,7 +35,7 @@ def test_a_hook_corrects_a_file_or_refuses_it(tmp_path: Path, name: str, text: s
 
 @pytest.mark.parametrize("form", FORMS, ids=[form.stem for form in FORMS])
 def test_a_form_asks_for_what_github_can_show(form: Path) -> None:
-    """As the schema of GitHub's issue forms demands: an id once, a label for each question."""
+    """The rules of GitHub's issue forms: unique ids, and a label for each question."""
     said = yaml.safe_load(form.read_text(encoding="utf-8"))
     assert said["name"] and said["description"]
     asked = [part for part in said["body"] if part["type"] != "markdown"]

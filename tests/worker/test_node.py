@@ -96,11 +96,11 @@ class Scene:
         await self.until_so(lambda: self.gate.state is state)
 
     def rounds(self) -> list[int]:
-        """Those that count."""
+        """The rounds that count."""
         return [report.round for report in self.keeper.history.rounds().rounds]
 
     def scores(self) -> list[EvalReport]:
-        """Those that were reported, oldest first."""
+        """The reported scores, oldest first."""
         return [event.report for event in self.events if isinstance(event, EvalFinished)]
 
     def notices(self) -> list[str]:

@@ -96,7 +96,7 @@ def factory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Factory:
 
 @pytest.fixture
 async def client(tmp_path: Path, factory: Factory) -> AsyncIterator[Client]:
-    """Of a worker that plays rounds with the factory's nodes."""
+    """A client of a worker that plays rounds with the factory's nodes."""
     settings_file.write(DataFolder.open(tmp_path).settings, SETTINGS)
     worker = Worker(DataFolder.open(tmp_path), SETTINGS, Options(tmp_path, {"label": "mine"}, None, "rounds"))
     async with asyncio.timeout(30), worker.channel():

@@ -54,7 +54,7 @@ SEEDS, ROUNDS, QUICK_ROUNDS = (1, 2, 3), 24, 5
 HELD_OUT = 6
 """Questions of each task in a score."""
 GROUPS = 24
-"""That the attacker publishes in a round."""
+"""Groups that the attacker publishes in a round."""
 ALONE, SHARED = MixShare(8, 0), MixShare(4, 4)
 RELAY = b"relay"
 

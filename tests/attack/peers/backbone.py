@@ -20,7 +20,7 @@ from tests.swarm.peers import NETWORK, TASK, group
 
 RELAYS, AUTHORS, SECONDS = 4, 10, 10
 GOAL = 1 / (RELAYS + 1)
-"""Of the draws: as much as any other relay."""
+"""Share of the draws: as much as any other relay."""
 
 
 def main() -> None:

@@ -42,7 +42,7 @@ _NAMED = Address("relay.example", 8765)
 
 
 def eclipse(quick: bool, rng: Random) -> Iterator[Figure]:
-    """Of the addresses that a newcomer hears of four fifths are hostile: has it an honest link, when, how often?"""
+    """Four fifths of the addresses that a newcomer hears are hostile: when and how often has it an honest link?"""
     tries = 10 if quick else 300
     cases = {  # in how many of the networks the attacker is
         "in a quarter of networks": Internet(PARTS // 3),
@@ -67,12 +67,12 @@ def eclipse(quick: bool, rng: Random) -> Iterator[Figure]:
 
 @dataclass
 class Met:
-    """Of one newcomer."""
+    """The result of one newcomer."""
 
     begun: bool
     """Whether a link is honest once its places are taken."""
     hours: list[float]
-    """Of each hour, the share in which a link is."""
+    """The share of each hour with an honest link."""
 
 
 class Internet:

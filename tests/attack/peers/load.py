@@ -68,7 +68,7 @@ PING_SECONDS = 1.1 * limits.PING_SECONDS
 SMALL = 100
 """Bytes of a frame that may be a PONG."""
 TASKS = 16
-"""That each session writes of, by turns: of one task a key has few places an hour."""
+"""Tasks that each session uses in turn, since a key has few places an hour per task."""
 ANSWERS = 8
 INGEST_LINKS, INGEST_EACH = 200, 20
 SAMPLES, SAMPLED_EACH = 200, 3
@@ -279,7 +279,7 @@ def sampling() -> Figure:
 
 
 def _sealed(signer: Signer, body: GroupBody) -> bytes:
-    """As the product's `seal`, which also opens what it sealed: here that is the relay's work alone."""
+    """Like the product's `seal`, without opening the result again, which is the relay's work here."""
     content = msgspec.msgpack.encode(body)
     signature = signer.sign(str(body.__struct_config__.tag), body.network, content)
     return msgspec.msgpack.encode([ENVELOPE_VERSION, content, signature])

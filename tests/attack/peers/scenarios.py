@@ -113,7 +113,7 @@ def filled(quick: bool, rng: Random) -> Iterator[Figure]:
 
 
 def taken_of_honest(rng: Random) -> int:
-    """Of the honest addresses, those that a fresh book takes after it was filled."""
+    """The number of honest addresses that a fresh book takes after it was filled."""
     book = AddressBook(b"o" * 32, rng.randbytes(32))
     hosts = [f"{130 + n % 2}.7.{n // 256}.{n % 256}" for n in range(PLACES)]
     hosts += [f"{20 + n}.8.{rng.randrange(256)}.1" for n in range(PARTS)]

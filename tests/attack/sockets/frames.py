@@ -266,7 +266,7 @@ class Resetting:
 
 
 class Pace:
-    """So many bytes a second, and no more saved up than a tenth of one."""
+    """A limit of bytes per second, with at most a tenth of a second saved up."""
 
     def __init__(self, rate: int) -> None:
         self._rate = rate

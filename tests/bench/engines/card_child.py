@@ -61,7 +61,7 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     off: float
     """What recording changes of a log-probability, at most."""
     peaks: tuple[int, int]
-    """Of the tensors, with the longest answers: while they are written, and learned from."""
+    """Bytes of tensors with the longest answers: while writing, and while learning."""
     reserved: tuple[int, int]
     """What PyTorch had of the card meanwhile."""
     context: int
@@ -69,7 +69,7 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     host: int
     """The most that it had of the computer's memory."""
     file: int
-    """Of that, at most what the model's file has: its pages are there while it is loaded."""
+    """The part of it that is pages of the model's file, which are in memory while it is loaded."""
     halved: int
     """How often less was tried, for want of memory."""
 

@@ -49,7 +49,7 @@ AT_ONCE = {1: (1, 1), ANSWERS: (1, ANSWERS), QUESTIONS * ANSWERS: (QUESTIONS, AN
 ALL = max(AT_ONCE)
 TORCH, TRANSFORMERS, LLAMA = "torch engine", "transformers float32", "llama.cpp F16, bare loop"
 PRODUCTS, ATTENTION = "MUL_MAT", "FLASH_ATTN_EXT"
-"""As ggml names its operations."""
+"""ggml's names of operations."""
 LENGTHS = (6, 7, 8, 9, 11, 13, 17, 18, 22, 25, 32, 38, 44, 55, 170, 324)
 """Tokens that questions of all families and levels have in the starter's tokenizer; each length twice in a round."""
 ROUND_BATCH, ROUND_TOKENS, ROUND_MEAN = 64, 256, 50
@@ -146,7 +146,7 @@ def products_alone(model: Any, rows: int, seconds: float) -> float:
 
 
 def share_of_drawing(engine: TorchEngine, job: GenerationJob) -> float:
-    """Of our torch engine's time."""
+    """The share of drawing in our torch engine's time."""
     spent: Spent = defaultdict(float)
     with timed(generation, "draw", spent):
         total = whole(with_our_torch(engine, job), spent)
@@ -172,7 +172,7 @@ def rates_of_a_round(engine: TorchEngine, options: Any) -> dict[str, float]:
 
 
 def shares_of_loop(ways: LlamaWays) -> dict[str, float]:
-    """Of our llama.cpp loop's time: in the library, in drawing, in the rest, which is Python and numpy."""
+    """Shares of our llama.cpp loop's time: the library, drawing, and the rest, which is Python and numpy."""
     from sapo_desktop.engines.llama_cpp import generator as llama_cpp
     from sapo_desktop.engines.llama_cpp import streams as llama_cpp_streams
 
@@ -207,7 +207,7 @@ def timed(module: Any, name: str, spent: Spent) -> Iterator[None]:
 
 
 def shares_of_decode(file: Path, job: GenerationJob) -> dict[str, float]:
-    """Of the time of llama_decode's operations, by their names."""
+    """Shares of llama_decode's time by operation."""
     import llama_cpp.llama_cpp as c
 
     spent: Spent = defaultdict(float)

@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def rounds(scratch: Path, given: argparse.Namespace) -> dict[str, Points]:
-    """Those parts of it that need models; what memory does is shown at once, as it is no growth with a size."""
+    """The parts that need models. Memory is shown at once, since it does not grow with a size."""
     from tests.bench.engines.models import model_for_both_engines
 
     few = 3 if given.quick else len(ANSWERS)

@@ -16,7 +16,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One combination."""
 
     model: str
-    """As the catalogue names it, or the starter."""
+    """The model's name in the catalogue, or the starter."""
     engine: str = "torch"
     """torch or llama.cpp."""
     work: str = "generate"
@@ -25,7 +25,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     dtype: str = "float32"
     quantisation: str = ""
     cache_type: str = "f16"
-    """Of llama.cpp's keys and values."""
+    """Number format of llama.cpp's keys and values."""
     prompts: int = 1
     answers: int = 1
     """To each prompt; all at once."""

@@ -36,7 +36,7 @@ from tests.bench.figure import Figure, arguments, show, tell
 
 TIMES = {"starter": 12, "50M": 6}
 WORTH = 1.1
-"""From here on it would be worth building."""
+"""The ratio above which it would be worth building."""
 Phase = Literal["answer", "learn"]
 PHASES: tuple[Phase, ...] = ("answer", "learn")
 
@@ -48,7 +48,7 @@ class Took(msgspec.Struct, frozen=True):
     thread: float
     """Processor time of the thread that calls."""
     cpu: float
-    """Of all threads."""
+    """Processor time of all threads."""
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -127,7 +127,7 @@ class Child:
         return self
 
     def took(self) -> Took:
-        """Of the phase that was begun; waits for its end."""
+        """Wait for the phase that was begun, and return its cost."""
         assert self._process.stdout is not None
         return msgspec.json.decode(self._process.stdout.readline(), type=Took)
 

@@ -69,7 +69,7 @@ def beside(path: Path, shape: ModelShape, format: str, options: argparse.Namespa
 
 
 def the_way(format: str) -> Way:
-    """As torch runs it where there is memory enough."""
+    """The mode in which torch runs it with enough memory."""
     return Way(
         model="",
         generator="torch",

@@ -114,7 +114,7 @@ def played(model: str, way: str, folder: Path, options: argparse.Namespace) -> S
 
 
 def median(rounds: list[float]) -> float:
-    """Of the rounds after the first, which warms up."""
+    """The median of the rounds after the first, which warms up."""
     return statistics.median(rounds[1:])
 
 
@@ -137,7 +137,7 @@ def reward(tokens: list[int]) -> float:
 
 
 def questions(seed: int) -> list[str]:
-    """Of the lengths that the catalogue's have."""
+    """Questions with the lengths of the catalogue's."""
     return [f"what is {seed + i} plus {i * 37} minus {i}? " + "and then? " * (i % 4) for i in range(QUESTIONS)]
 
 

@@ -210,7 +210,7 @@ def delay_figures(noise: Noise, points: float, within: int, given: Namespace) ->
 
 
 def slide_figure(evaluations: int, given: Namespace) -> Figure:
-    """By when 95% of slow losses are found."""
+    """The number of evaluations until 95% of slow losses are found."""
     seeds = range(given.seed * 1_000_003, given.seed * 1_000_003 + given.runs)
     found = sorted(d for seed in seeds if (d := slide_delay(AS_MEASURED, seed, given.questions, evaluations)))
     late = found[min(len(found) - 1, int(0.95 * len(found)))]

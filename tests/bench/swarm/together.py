@@ -33,7 +33,7 @@ from tests.bench.processes import cpu_of, family
 
 NODES, SECONDS = 4, 120.0
 SHARES = (0.1, 0.3, 1.0)
-"""Of the CPU-seconds, after which there is a score."""
+"""Shares of the CPU-seconds after which checkpoints are scored."""
 LOOK_SECONDS = 0.5
 READY_SECONDS = 300.0
 
@@ -49,7 +49,7 @@ class Plan:
     model: Path | None
     """None: the starter."""
     level: str | None
-    """Of the test questions scored; None: the validation set."""
+    """Level of the scored test questions; None: the validation set."""
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,7 +25,7 @@ from tests.attack.peers.swarm import Program, settings
 from tests.bench.figure import Figure, arguments, at_least, show, tell
 
 KEPT = 3 / 4
-"""Of the feed-forward units."""
+"""Share of the feed-forward units that is kept."""
 QUESTIONS = 8
 PATIENCE = 600.0
 

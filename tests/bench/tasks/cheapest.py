@@ -37,16 +37,16 @@ TARGET = 0.18
 """What a proposed balance aims at: the goal less what chance may add in another thousand questions."""
 STEP, STEPS = 0.95, 3000
 LEARNT = 3
-"""So many times the questions are learnt from."""
+"""Number of learnt questions, as a multiple of the tried ones."""
 LEAST_SET = 0.05
-"""Of the questions, so many must be left: the others are made for nothing."""
+"""Share of the questions that must be left; the others are made for nothing."""
 _SEEDS_APART = 1_000_003
 _LEARNT_APART = 7_654_321
 _BALANCED_APART = 5_555_555
 CONSTANTS = 40
-"""Of the answers learnt, so many of the most frequent are tried."""
+"""Number of the most frequent learnt answers that are tried."""
 _PLACES = 16
-"""So many words, numbers and lines from either end are tried."""
+"""Number of words, numbers and lines from either end that are tried."""
 _SPANS = 12
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _EDGES = " \t\n.,:;?!\"'()[]{}$°="
@@ -99,7 +99,7 @@ def seen(examiner: Examiner, task: TaskKey, asked: Sequence[int]) -> list[Seen]:
 
 
 def seeds(examiner: Examiner, task: TaskKey, first_seed: int, count: int) -> Iterator[int]:
-    """So many seeds that have a question."""
+    """The first seeds that have a question."""
     found, number = 0, 0
     while found < count:
         number += 1
@@ -113,7 +113,7 @@ def seeds(examiner: Examiner, task: TaskKey, first_seed: int, count: int) -> Ite
 
 
 def best_constant(examiner: Examiner, task: TaskKey, asked: Sequence[int], texts: Sequence[str]) -> Best:
-    """Of these texts the one that solves most."""
+    """The text that solves most."""
     solved: Counter[str] = Counter()
     for seed in asked:
         for text in texts:
@@ -123,7 +123,7 @@ def best_constant(examiner: Examiner, task: TaskKey, asked: Sequence[int], texts
 
 
 def best_copy(examiner: Examiner, task: TaskKey, asked: Sequence[int], grammar: str) -> Best:
-    """Of all places to copy from the one that solves most."""
+    """The place to copy from that solves most."""
     solved: Counter[str] = Counter()
     for seed in asked:
         found = copies(examiner.question(task, seed).text, grammar)

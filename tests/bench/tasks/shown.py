@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def questions(examiner: Examiner, task: TaskKey, seed: int, count: int) -> list[Question]:
-    """That many different ones."""
+    """So many different questions."""
     found: dict[str, Question] = {}
     while len(found) < count:
         with suppress(TaskError):  # this seed has no question
@@ -63,7 +63,7 @@ def questions(examiner: Examiner, task: TaskKey, seed: int, count: int) -> list[
 
 
 def figures(engine: TorchEngine, examiner: Examiner, family: Family, asked: list[Question]) -> list[Figure]:
-    """Of one family."""
+    """The figures of one family."""
     examples = worked_examples(examiner, family)
     alone = FamilyExamples(
         first=[without_work(one) for one in examples.first], longer=[without_work(one) for one in examples.longer]

@@ -146,7 +146,7 @@ def our_desktop(folder: Path) -> tuple[Any, Any]:
 
 
 def fill(desktop: Any) -> None:
-    """As if the node had played a hundred thousand rounds."""
+    """Fill the window as if the node had played a hundred thousand rounds."""
     from tests.gui.scenes import swarm_curve
 
     curves = desktop.view.curves
@@ -159,7 +159,7 @@ def fill(desktop: Any) -> None:
 
 
 def animate(chart: Any, seconds: float) -> list[Taken]:
-    """From a change of what is shown to its picture, while somebody drags and zooms."""
+    """The time from a change of the view to its picture, during dragging and zooming."""
     draw = random.Random(1)
     taken = []
     until = time.monotonic() + seconds
@@ -176,7 +176,7 @@ def animate(chart: Any, seconds: float) -> list[Taken]:
 
 
 def clicked(segments: Any, chart: Any, seconds: float) -> list[Taken]:
-    """From a click on a range to the chart's picture of it."""
+    """The time from a click on a range to its picture."""
     clicks = Clicks(list(segments.buttons.values()), chart)
     let_run(seconds)
     clicks.stop()

@@ -71,7 +71,7 @@ def resident(name: str, memory: dict[str, Any]) -> Figure:
 
 
 def late(name: str, taken: Sequence[Sequence[float]], goal: float | None = None) -> Figure:
-    """Of wall times; what the window computes for it is in the note."""
+    """A high percentile of wall times; the note has the window's own computing time."""
     wall, cpu = zip(*taken, strict=True)
     p50, p90, p99 = (quantile(wall, share) for share in (0.5, 0.9, 0.99))
     note = f"median {p50:.1f}, p90 {p90:.1f} ms of {len(taken)}; "

@@ -37,7 +37,7 @@ from tests.display import a_display, let_run
 LOOKED_AT = (1, 3, 10)
 """Minutes after which all that Home says is written down."""
 TOUR_SECONDS = 75.0
-"""From then on, once there is a point, every page is looked at."""
+"""Seconds after which, once there is a point, every page is visited."""
 READ_SECONDS = 3.0
 """For each of the first-run questions, and for each page."""
 BEAT_MS, STALL_SECONDS = 50, 0.5

@@ -72,7 +72,7 @@ class Pair:
         return self.torch.handle(request, quiet)
 
     def ask_cpp(self, request: Any, progress: p.Progress = lambda _: None) -> Any:
-        """As it arrives in a host: encoded and decoded on the way."""
+        """Ask like a host: requests and replies are encoded and decoded."""
         sent = msgspec.msgpack.decode(msgspec.msgpack.encode(request), type=p.GeneratorRequest)
         reply = self.cpp.handle(sent, progress)
         return msgspec.msgpack.decode(msgspec.msgpack.encode(reply), type=request.reply_type())
@@ -128,7 +128,7 @@ def cancelled_after(service: Any, seconds: float) -> threading.Timer:
 
 
 def catalogue_questions(seeds: Iterable[int]) -> list[str]:
-    """Of every task and level, one a seed."""
+    """Questions of every task and level, one per seed."""
     found: list[str] = in_a_process(ASK, str(resource("tasks.toml")), json.dumps(list(seeds)))
     return found
 

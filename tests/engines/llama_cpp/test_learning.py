@@ -134,7 +134,7 @@ def mixed(sampler: Sampler, questions: list[tuple[str, str]]) -> list[tuple[str,
 
 @pytest.fixture(scope="module")
 def chosen(samplers: dict[str, Sampler], questions: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Those that teach the starter as it is."""
+    """The questions that teach the untrained starter."""
     return mixed(samplers["torch"], questions)
 
 

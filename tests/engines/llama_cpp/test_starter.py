@@ -14,7 +14,7 @@ pytestmark = [needs_llama, pytest.mark.slow, pytest.mark.timeout(600)]
 
 @pytest.fixture(scope="module")
 def questions() -> list[str]:
-    """Of every task and level, three each."""
+    """Three questions of every task and level."""
     return catalogue_questions([5, 6, 7])
 
 

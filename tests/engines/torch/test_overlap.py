@@ -18,7 +18,7 @@ from tests.engines.tiny import loaded_engine, same, token_logprobs_of, weights
 from tests.engines.torch.test_service import QUESTION, step_of
 
 CAP = 2.0
-"""Of TrainerSettings."""
+"""The cap of TrainerSettings."""
 
 
 def engine_of(folder: Path, **settings: object) -> TorchEngine:

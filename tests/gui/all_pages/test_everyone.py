@@ -102,7 +102,7 @@ def is_a_stop(widget: QWidget) -> bool:
 
 
 def spoken_name(widget: QWidget) -> str:
-    """As a screen reader says it."""
+    """The name that a screen reader says."""
     found = QAccessible.queryAccessibleInterface(widget)
     name = found.text(QAccessible.Text.Name) if found is not None else ""
     return name.strip()

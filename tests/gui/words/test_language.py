@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[3]
 TRANSLATIONS = ROOT / "resources" / "translations"
 PLACEHOLDER = re.compile(r"\{\w*\}")
 LONG = 5
-"""From so many words on, a text is looked for inside of others too."""
+"""Number of words from which a text is also searched inside others."""
 
 
 class Text(NamedTuple):

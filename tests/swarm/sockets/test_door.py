@@ -125,7 +125,7 @@ def test_those_that_are_ended_and_not_closed_yet_have_an_end_too() -> None:
 
 @contextlib.contextmanager
 def knocking(port: int, count: int) -> Iterator[list[socket.socket]]:
-    """So many sockets that connect and say nothing."""
+    """Sockets that connect and send nothing."""
     with contextlib.ExitStack() as stack:
         made = [stack.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(count)]
         for one in made:

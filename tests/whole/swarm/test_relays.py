@@ -37,7 +37,7 @@ def figure(port: int, name: str) -> float:
 
 
 def a_key(relay: Program) -> str:
-    """Of its identity, as its address ends with it."""
+    """The key of its identity, with which its address ends."""
     return address(relay).rpartition("#")[2]
 
 

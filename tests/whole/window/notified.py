@@ -31,7 +31,7 @@ class Notifications:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def press(self, given: Given, action: str) -> None:
-        """As a person presses it."""
+        """Press a button like a person."""
         sender = DBusAddress(PATH, interface=NAME)
         self._connection.send(new_signal(sender, "ActionInvoked", "us", (given.number, action)))
 

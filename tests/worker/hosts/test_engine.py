@@ -314,7 +314,7 @@ class HostWithoutCard(CalledHost):
 
 
 async def fitted(plan: EnginePlan, held: int, measure: object) -> EnginePlan:
-    """As the loader does it: the run's number format, otherwise what is best where it computes."""
+    """Like the loader: the run's number format, otherwise what is best where it computes."""
     best = "bfloat16" if plan.choice.device == "cuda" else "float32"
     return dataclasses.replace(plan, dtype=plan.dtype or best)
 

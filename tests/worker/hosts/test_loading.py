@@ -70,15 +70,15 @@ class Scene:
         self.cache = cache
         self.measured: list[TimeProducts] = []
         self.gain = 2.0
-        """Of bfloat16, in truth."""
+        """The real gain of bfloat16."""
         self.fitting = self.fresh()
 
     def fresh(self) -> Fitting:
-        """As after a start of the node."""
+        """A Fitting as after a start of the node."""
         return Fitting(lambda: self.settings, self.shorten, self.said.append, self.cache, lambda path: self.look(path))
 
     def fit(self, plan: EnginePlan, held: int = HELD) -> EnginePlan:
-        """As an engine does it."""
+        """Fit like an engine."""
         return asyncio.run(self.fitting.fit(plan, held, self.measure))
 
     async def measure(self, wanted: TimeProducts) -> ProductTimes:

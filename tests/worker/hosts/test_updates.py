@@ -47,7 +47,7 @@ class Site:
         return ReleaseSays(document=self.document, signature=self.signature)
 
     def looker(self, own: str = "1.1.0", release: Release = RELEASE) -> Looker:
-        """As at a start of the program."""
+        """A looker as at a start of the program."""
         return Looker(self.data, release, self.ask, lambda: self.now, lambda: 0.5, own)
 
 

@@ -79,14 +79,14 @@ class Reply:
 
     @property
     def code(self) -> str:
-        """Of an error."""
+        """The code of an error."""
         error = self.json["error"]
         assert set(error) == {"message", "type", "param", "code"} and error["message"]
         return str(error["code"])
 
     @property
     def events(self) -> list[Any]:
-        """Of a stream that ended as it should."""
+        """The events of a stream that ended properly."""
         *events, last = [line for line in self.body.decode().split("\n\n") if line]
         assert last == "data: [DONE]"
         return [json.loads(event.removeprefix("data: ")) for event in events if not event.startswith(":")]

@@ -59,7 +59,7 @@ class Node:
         self.local = self.again(Settings())
 
     def again(self, settings: Settings) -> LocalService:
-        """As after a start."""
+        """A new service, as after a start."""
         self.local = LocalService(self.folder, settings, FakeModel(), self.events.append)
         return self.local
 

@@ -119,7 +119,7 @@ def test_a_cut_after_any_step_loses_no_committed_checkpoint(tmp_path: Path, monk
 def test_a_file_that_is_replaced_is_the_old_or_the_new_and_then_the_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As settings, wishes and used numbers are written."""
+    """Writes of settings, wishes and used numbers."""
     folder = tmp_path / "node"
     folder.mkdir()
     contents = [bytes([number]) * 2000 for number in range(3)]

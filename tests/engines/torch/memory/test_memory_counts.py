@@ -59,7 +59,7 @@ def kept_by_autograd(engine: TorchEngine) -> int:
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if every model were large."""
+    """Treat every model as large."""
     monkeypatch.setattr(passes, "SMALL", 0)
     monkeypatch.setattr(memory, "PACKED_PARAMETERS", 0)
     monkeypatch.setattr(torch_lm, "SMALL_MODEL", 0)
