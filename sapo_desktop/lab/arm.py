@@ -129,9 +129,9 @@ def arms_of(plan: Plan) -> list[Arm]:
         UsageError, SettingsError: a mix, level, share of liars, budget or setting is invalid.
     """
     if unknown := set(plan.levels) - set(LEVELS):
-        raise UsageError(f"There is no level {min(unknown)}; known are {', '.join(LEVELS)}.")
+        raise UsageError(f"There is no level {min(unknown)}; the levels are {', '.join(LEVELS)}.")
     if _liars(plan.liars, plan.nodes) >= plan.nodes:
-        raise UsageError(f"With {plan.liars:.0%} liars none of {plan.nodes} nodes would be honest. Name a lower share.")
+        raise UsageError(f"With {plan.liars:.0%} liars none of {plan.nodes} nodes would be honest. Use a lower share.")
     budget_of(plan.budget)
     arms = [
         Arm(
@@ -167,7 +167,7 @@ def budget_of(text: str) -> tuple[Budget, float]:
         return "rounds", float("inf")
     found = re.fullmatch(r"(tokens|samples|cpu)=([0-9]{1,15})", text)
     if not found:
-        raise UsageError("A budget is written like cpu=600, tokens=1000000 or samples=50000.")
+        raise UsageError("Write a budget like cpu=600, tokens=1000000 or samples=50000.")
     kinds: Mapping[str, Budget] = {"tokens": "tokens", "samples": "samples", "cpu": "cpu"}
     return kinds[found[1]], float(found[2])
 
@@ -181,7 +181,6 @@ def _parts(mix: str) -> tuple[str, float]:
     found = _MIX.fullmatch(mix)
     if not found:
         raise UsageError(
-            "A mix of the lab is written like 4/4, with one own group at least, 8/0x3 to answer three times as many, "
-            "or auto."
+            "Write a mix like 4/4 (at least one own group), 8/0x3 (answers three times as many questions), or auto."
         )
     return found[1], max(1.0, float(found[2] or 1))

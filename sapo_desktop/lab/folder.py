@@ -86,7 +86,7 @@ class ArmFolder:
         """The manifest with which it was begun."""
         found = self._read(lambda: read_json(self.path / _MANIFEST, dict[str, Any]))
         if found.get("format") != FORMAT:
-            raise HistoryError(f"{self.path} was written by another version of the lab: name another.")
+            raise HistoryError(f"{self.path} was written by another version of the lab. Choose another folder.")
         return self._read(lambda: msgspec.convert(found, Manifest))
 
     def begin(self, manifest: Manifest) -> None:
@@ -99,8 +99,8 @@ class ArmFolder:
         if before.arm != manifest.arm or (changed := differs(before.run, manifest.run)):
             what = "the arm" if before.arm != manifest.arm else "; ".join(map(str, changed))
             raise HistoryError(
-                f"{self.path} was begun under other conditions ({what}), and mixing the two would compare nothing. "
-                "Name another folder with --out."
+                f"{self.path} was begun under other conditions ({what}), so results would not be comparable. "
+                "Choose another folder with --out."
             )
         with self._writing():
             # A kill between the two renames of `keep` leaves the state under its old name.
@@ -176,7 +176,9 @@ class ArmFolder:
             raise self._unreadable(error) from error
 
     def _unreadable(self, error: Exception) -> HistoryError:
-        return HistoryError(f"The lab's folder {self.path} cannot be read ({error}): name another, or remove this one.")
+        return HistoryError(
+            f"The lab's folder {self.path} cannot be read ({error}). Choose another folder, or remove this one."
+        )
 
     def _writing(self) -> AbstractContextManager[None]:
         return disk_errors_as(HistoryError, f"The lab's folder {self.path} could not be written")
@@ -188,8 +190,8 @@ def arm_folders(out: Path) -> list[ArmFolder]:
     if not found:
         below = sorted({path.parents[1].name for path in out.glob(f"*/*/{_MANIFEST}")})
         if below:
-            raise HistoryError(f"There is no arm in {out} itself: name one of the folders in it, {', '.join(below)}.")
-        raise HistoryError(f"There is no arm in {out}: play some with `lab paper`.")
+            raise HistoryError(f"There is no arm directly in {out}. Choose one of its folders: {', '.join(below)}.")
+        raise HistoryError(f"There is no arm in {out}. Play some with `lab paper`.")
     return found
 
 

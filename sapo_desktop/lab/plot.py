@@ -29,7 +29,7 @@ def plot(out: Path) -> Path:
     try:
         import matplotlib
     except ImportError as error:
-        raise UsageError(f"Plots are drawn by matplotlib, which is not installed: {_INSTALL}") from error
+        raise UsageError(f"Plots need matplotlib, which is not installed: {_INSTALL}") from error
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "sapo"  # the same arms, the same file
     from matplotlib import pyplot

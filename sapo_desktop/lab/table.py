@@ -292,7 +292,7 @@ def read_runs(out: Path) -> list[Run]:
 def looked_at(asked: ShowTable) -> list[Run]:
     """The arms of a folder, with the requested nodes and rounds. Raises HistoryError, UsageError."""
     if asked.reach and asked.first > 1:
-        raise UsageError("How soon a score is reached counts from the first round on: leave --reach or --rounds out.")
+        raise UsageError("--reach counts from the first round, so leave out either --reach or --rounds.")
     runs = read_runs(Path(asked.out))
     if asked.of:
         runs = [run.of(asked.of) for run in runs]

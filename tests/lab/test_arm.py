@@ -69,15 +69,15 @@ def test_a_budget_is_a_kind_and_a_number() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"mixes": ["4-4"]}, "written like 4/4"),
-        ({"mixes": ["half"]}, "written like 4/4"),
+        ({"mixes": ["4-4"]}, "like 4/4"),
+        ({"mixes": ["half"]}, "like 4/4"),
         ({"mixes": ["0/0"]}, "one own group"),
         ({"mixes": ["0/8x2"]}, "one own group"),
         ({"nodes": 2, "liars": 0.75}, "none of 2 nodes would be honest"),
         ({"nodes": 1, "liars": 1.0}, "none of 1 nodes would be honest"),
         ({"weightings": ["kind"]}, "weighting"),
         ({"levels": ["odd"]}, "There is no level odd"),
-        ({"budget": "cpu"}, "A budget is written like"),
+        ({"budget": "cpu"}, "Write a budget like"),
         ({"values": {"odd": "1"}}, "odd"),
     ],
 )

@@ -29,11 +29,11 @@ def test_the_table_is_shown_to_people_and_programs(tmp_path: Path, capsys: pytes
     [
         (["table", "."], 1, "There is no arm"),
         (["paper", "--out", ".", "--tasks", "nonsense"], 2, "no task 'nonsense'"),
-        (["paper", "--out", ".", "--mix", "4-4"], 2, "written like 4/4"),
+        (["paper", "--out", ".", "--mix", "4-4"], 2, "like 4/4"),
         (["paper", "--out", ".", "--seeds", "one"], 2, "whole numbers"),
         (["paper", "--out", ".", "--liars", "2"], 2, "share from 0 to 1"),
         (["table", ".", "--rounds", "9-2"], 2, "no range of rounds, such as 11-20"),
-        (["table", ".", "--rounds", "2-9", "--reach", "0.3"], 2, "counts from the first round on"),
+        (["table", ".", "--rounds", "2-9", "--reach", "0.3"], 2, "counts from the first round"),
         ([], 2, "lab paper"),
     ],
 )
@@ -49,4 +49,4 @@ def test_what_is_wrong_is_a_sentence(
 def test_a_folder_of_labs_names_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path / "rise", arm("8/0"), [played(1, 0, 0.25)], [score(0, -1, 0.5, 0.4)])
     assert main(["lab", "table", str(tmp_path)]) == 1
-    assert "name one of the folders in it, rise" in capsys.readouterr().err
+    assert "Choose one of its folders: rise" in capsys.readouterr().err
