@@ -13,7 +13,6 @@ import contextlib
 import http
 import logging
 import socket
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Union
@@ -59,7 +58,7 @@ from sapo_desktop.worker.control.proof import (
     remove_control_file,
     write_control_file,
 )
-from sapo_desktop.worker.hosts.patience import Patience, Sight, look
+from sapo_desktop.worker.hosts.patience import Patience, settled
 
 MAX_MESSAGE = 16 * 1024 * 1024
 """Bytes of one message, either way."""
@@ -393,38 +392,24 @@ async def open_link(folder: Path) -> ControlLink:
         FolderError: others could have written the control file.
     """
     worker = read_control_file(folder)
+    opening = asyncio.create_task(_proven_to(worker))
     try:
-        connection = await _patiently(asyncio.create_task(_proven_to(worker)), worker.pid)
-    except TimeoutError as error:
-        raise ControlError(
-            "The worker (process {process}) does not answer. If it hangs, end that process and start the worker again.",
-            process=str(worker.pid),
-        ) from error
+        if not await settled(opening, Patience(PROOF_SECONDS), lambda: worker.pid, every=PROOF_LOOK_SECONDS):
+            raise ControlError(
+                "The worker (process {process}) does not answer. If it hangs, end that process and start the worker "
+                "again.",
+                process=str(worker.pid),
+            )
+        connection = opening.result()
     except (OSError, InvalidHandshake) as error:
         raise NotRunning(
             "The node of {folder} has stopped.",
             in_terminal="sapo-desktop run --data {folder}",
             folder=str(folder.parent),
         ) from error
-    return ControlLink(connection, worker)
-
-
-async def _patiently(opening: asyncio.Task[ClientConnection], pid: int) -> ClientConnection:
-    """Await the result while process `pid` has time left; time in which it waits for a processor does not count.
-    Raises TimeoutError."""
-    patience, since = Patience(PROOF_SECONDS), time.monotonic()
-    seen: Sight | None = None
-    try:
-        while not (await asyncio.wait({opening}, timeout=min(PROOF_LOOK_SECONDS, patience.left)))[0]:
-            before, seen = seen, look(pid, time.monotonic(), loading=False)
-            # A late check on our side does not count against the worker.
-            patience.count(min(seen.at - since, PROOF_LOOK_SECONDS), before, seen)
-            since = seen.at
-            if patience.left <= 0:
-                raise TimeoutError
     finally:
         opening.cancel()
-    return opening.result()
+    return ControlLink(connection, worker)
 
 
 async def _proven_to(worker: ControlFile) -> ClientConnection:

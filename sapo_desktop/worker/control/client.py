@@ -37,7 +37,7 @@ from sapo_desktop.worker.control.messages.models import FitReply, FitRequest
 from sapo_desktop.worker.control.messages.requests import Watch
 from sapo_desktop.worker.control.parent import OPTION, let_go, named_error
 from sapo_desktop.worker.control.proof import Attach
-from sapo_desktop.worker.hosts.patience import LOOK_SECONDS, Patience, look
+from sapo_desktop.worker.hosts.patience import Patience, settled
 
 START_SECONDS = 60.0
 """How long a starting worker may do nothing at all."""
@@ -304,26 +304,25 @@ async def start_worker(
             env=processes.python_environment({}),
             **processes.session_options(),
         )
-    waiting = _Waiting(process.pid)
+    answering = asyncio.create_task(_until_it_answers(data, process))
     try:
-        while not await _answers(data, process):
-            if process.poll() is not None:
-                raise _early_end(process.returncode, last_lines(path, since), data)
-            if waiting.is_over():
-                process.kill()
-                raise SapoError(
-                    "The worker did nothing for {seconds} s while starting and was stopped. {path} shows how far "
-                    "it got.",
-                    in_terminal="sapo-desktop doctor --report FILE",
-                    seconds=START_SECONDS,
-                    path=str(path),
-                )
-            await asyncio.sleep(_LOOK_AGAIN)
+        if not await settled(answering, _patience(), lambda: process.pid):
+            process.kill()
+            raise SapoError(
+                "The worker did nothing for {seconds} s while starting and was stopped. {path} shows how far it got.",
+                in_terminal="sapo-desktop doctor --report FILE",
+                seconds=START_SECONDS,
+                path=str(path),
+            )
+        if not answering.result():
+            raise _early_end(process.returncode, last_lines(path, since), data)
     except BaseException as error:
         let_go(process)
         if isinstance(error, asyncio.CancelledError):
             process.terminate()  # it has no owner yet whose departure would end it
         raise
+    finally:
+        answering.cancel()
     return process
 
 
@@ -375,35 +374,38 @@ async def _output_of(module: str, words: Sequence[str], asked: bytes) -> bytes:
 async def _connect_soon(folder: Path, *, stay: bool) -> Client | None:
     """Attach to a worker that another process has just started: it holds the folder and will listen soon. None if it
     was just ending, and has ended."""
-    waiting: _Waiting | None = None
-    while True:
-        try:
-            return await connect(folder, stay=stay)
-        except NotRunning:
-            pid = holder(DataFolder.at(folder))
+    data = DataFolder.at(folder)
+
+    async def attached() -> Client | None:
+        while True:
+            with contextlib.suppress(NotRunning):
+                return await connect(folder, stay=stay)
+            pid = holder(data)
             if pid is None or processes.wait_gone(pid, 0.0):
                 return None
-            waiting = waiting or _Waiting(pid)
-            if waiting.is_over():
-                raise
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    attaching = asyncio.create_task(attached())
+    try:
+        if await settled(attaching, _patience(), lambda: holder(data)):
+            return attaching.result()
+    finally:
+        attaching.cancel()
+    return await connect(folder, stay=stay)
+
+
+def _patience() -> Patience:
+    """With a worker that starts: as long as it does anything."""
+    return Patience(START_SECONDS, computes=True)
+
+
+async def _until_it_answers(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool:
+    """False if it ended before."""
+    while not await _answers(folder, process):
+        if process.poll() is not None:
+            return False
         await asyncio.sleep(_LOOK_AGAIN)
-
-
-class _Waiting:
-    """Waits for a starting worker as long as it does anything."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._patience = Patience(START_SECONDS, loading=True)
-        self._seen = look(pid, time.monotonic(), loading=False)
-
-    def is_over(self) -> bool:
-        """Check again if it is time; returns whether it did nothing for too long."""
-        now = time.monotonic()
-        if now - self._seen.at >= min(LOOK_SECONDS, self._patience.left):
-            before, self._seen = self._seen, look(self._pid, now, loading=False)
-            self._patience.count(now - before.at, before, self._seen)
-        return self._patience.left <= 0
+    return True
 
 
 async def _answers(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool:

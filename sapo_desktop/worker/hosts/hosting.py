@@ -16,7 +16,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -37,7 +37,7 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
 from sapo_desktop.system.desktop import ceiling
 from sapo_desktop.system.logs import last_lines, open_log
-from sapo_desktop.worker.hosts.patience import LOOK_SECONDS, Patience, Sight, look
+from sapo_desktop.worker.hosts.patience import Patience, Pause, settled
 from sapo_desktop.worker.hosts.protocol import (
     KINDS,
     HostOptions,
@@ -83,12 +83,11 @@ class Host:
         self._call: Pending | None = None
         """The current one, which is not aside."""
         self._aside_turn = asyncio.Lock()
-        self._suspended = False
+        self._pause = Pause()
         self._asleep = False
         """Whether it should be suspended: a process started meanwhile begins suspended."""
         self.is_closed = False
         """Whether it was closed permanently."""
-        self._switched = asyncio.Event()
         self._log_start = 0
         self._limits_reached = 0
         """At its start or last call; if the count grew, it may have been killed for that."""
@@ -239,7 +238,7 @@ class Host:
         return self.options.kind.name
 
     async def _launch(self) -> None:
-        self._suspended, self._unreported, self._launched = False, None, None
+        self._pause, self._unreported, self._launched = Pause(), None, None
         self._count_kills()
         with open_log(self.options.log) as log:
             self._log_start = log.tell()
@@ -326,11 +325,10 @@ class Host:
         return unreported or HostDied(sentence("The {host} is not running. Try again in a moment.", host=self._name))
 
     def _switch(self, suspended: bool) -> None:
-        if self._suspended == suspended or self.pid is None:
+        if self._pause.is_on == suspended or self.pid is None:
             return
         (processes.suspend if suspended else processes.resume)(self.pid)
-        self._suspended = suspended
-        self._switched.set()
+        self._pause.switch(suspended)
 
     # -- frames ----------------------------------------------------------------------------------------------
 
@@ -407,30 +405,8 @@ class Host:
 
     async def _settle(self, call: Pending, patience: Patience) -> None:
         """Wait for the answer; kill the host when its time is used up."""
-        answer = call.answer
-        clock = asyncio.get_running_loop().time
-        seen: Sight | None = None  # most calls end before the first measurement
-        while not answer.done():
-            # Before the state is read: a change in between then wakes the wait at once instead of being missed.
-            self._switched.clear()
-            suspended, began = self._suspended, clock()
-            if patience.left <= 0 and not suspended:
-                await self._time_out(patience)
-            pause = None if suspended or patience.limit is None else min(LOOK_SECONDS, patience.left)
-            switched = asyncio.ensure_future(self._switched.wait())
-            either: set[asyncio.Future[msgspec.Raw] | asyncio.Future[Literal[True]]] = {answer, switched}
-            try:
-                await asyncio.wait(either, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                switched.cancel()
-            if answer.done() or patience.limit is None or self.pid is None:
-                continue
-            now = look(self.pid, clock(), loading=patience.loading)
-            if not suspended:
-                patience.count(clock() - began, seen, now)
-                if self._on_busy is not None and (busy := patience.busy(now)) is not None:
-                    self._on_busy(busy)
-            seen = now
+        if not await settled(call.answer, patience, lambda: self.pid, pause=self._pause, on_busy=self._on_busy):
+            await self._time_out(patience)
 
     async def _time_out(self, patience: Patience) -> NoReturn:
         if self.pid is not None:

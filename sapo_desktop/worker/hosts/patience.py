@@ -1,17 +1,19 @@
-"""How long to wait for a host: by its activity, not by the clock if other programs use the processors.
+"""How long to wait for another process: by its activity, not by the clock if other programs use the processors.
 
-A host that loads, or computes for us, may take any time as long as it makes progress: its limit is on time without any
-activity. A host that handles strangers' texts has a limit on its total time, which stops while it waits for a
-processor; so a hung host is killed in time, and a starved one is not. The caller leaves out suspended time. Left out:
-the waiting itself (hosting.py).
+A process that loads, or computes for us, may take any time as long as it makes progress: its limit is on time without
+any activity. A host that handles strangers' texts has a limit on its total time, which stops while it waits for a
+processor; so a hung host is killed in time, and a starved one is not. Time in which we suspended it, or did not run
+ourselves, never counts.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeVar
 
-from sapo_desktop.core.sentences import Sentence, sentence
+from sapo_desktop.core.sentences import Sentence, Text, sentence
 from sapo_desktop.system import processes
 
 LOOK_SECONDS = 5.0
@@ -22,6 +24,9 @@ _OTHERS_FROM = 0.6
 """Other programs' share of that from which on they are named as the reason."""
 _SAID_AFTER = 10.0
 """Seconds of loading before a message."""
+
+
+Answer = TypeVar("Answer")
 
 
 class Sight(NamedTuple):
@@ -103,3 +108,55 @@ class Patience:
             "The computer is busy: other programs use {share}% of its processors, so starting takes longer.",
             share=round(100 * share),
         )
+
+
+class Pause:
+    """Whether the process is suspended."""
+
+    def __init__(self) -> None:
+        self.is_on = False
+        self.switched = asyncio.Event()
+
+    def switch(self, on: bool) -> None:
+        self.is_on = on
+        self.switched.set()
+
+
+async def settled(
+    answer: asyncio.Future[Answer],
+    patience: Patience,
+    pid: Callable[[], int | None],
+    *,
+    every: float | None = None,
+    pause: Pause | None = None,
+    on_busy: Callable[[Text], None] | None = None,
+) -> bool:
+    """Wait until `answer` is done; False if the time of process `pid` is used up before. `every`: seconds between
+    checks of its activity."""
+    clock, pause = asyncio.get_running_loop().time, pause or Pause()
+    seen: Sight | None = None  # most answers come before the first check
+    while not answer.done():
+        # Before the state is read: a change in between then wakes the wait at once instead of being missed.
+        pause.switched.clear()
+        suspended, began = pause.is_on, clock()
+        if patience.left <= 0 and not suspended:
+            return False
+        span = min(every or LOOK_SECONDS, patience.left)
+        switched = asyncio.ensure_future(pause.switched.wait())
+        either: set[asyncio.Future[Answer] | asyncio.Future[Literal[True]]] = {answer, switched}
+        timeout = None if suspended or patience.limit is None else span
+        try:
+            await asyncio.wait(either, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            switched.cancel()
+        process = pid()
+        if answer.done() or patience.limit is None or process is None:
+            continue
+        now = look(process, clock(), loading=patience.loading)
+        if not suspended:
+            # A late check is our own delay.
+            patience.count(min(clock() - began, span), seen, now)
+            if on_busy is not None and (busy := patience.busy(now)) is not None:
+                on_busy(busy)
+        seen = now
+    return True

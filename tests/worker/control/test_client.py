@@ -31,6 +31,7 @@ from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.requests import GetSettings, GetStatus, Pause, Quit
 from sapo_desktop.worker.control.proof import FILE
+from sapo_desktop.worker.hosts import patience
 from sapo_desktop.worker.hosts.patience import Sight
 
 
@@ -180,7 +181,7 @@ async def test_a_starved_worker_is_waited_for(folder: DataFolder, monkeypatch: p
 
     monkeypatch.setattr(channel, "PROOF_SECONDS", 0.3)
     monkeypatch.setattr(channel, "PROOF_LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(channel, "look", look)
+    monkeypatch.setattr(patience, "look", look)
     async with asyncio.timeout(30):
         await (await connect(folder.root)).close()
     assert looks >= 12, "twice its time"
@@ -189,21 +190,21 @@ async def test_a_starved_worker_is_waited_for(folder: DataFolder, monkeypatch: p
 
 
 async def test_a_client_that_was_starved_itself_does_not_lay_it_to_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = 0
-    answered = asyncio.Event()
+    loop, ahead, looks = asyncio.get_running_loop(), 0.0, 0
+    answer: asyncio.Future[None] = loop.create_future()
+    real = loop.time
 
     def look(pid: int, at: float, *, loading: bool) -> Sight:
-        nonlocal looks
+        nonlocal ahead, looks
         looks += 1
+        ahead += 100.0  # since the last look, in which it did not run
         if looks == 2:
-            answered.set()
-        late = 100.0 * looks  # since the last look, in which it did not run
-        return Sight(at + late, processes.Effort(0.0, 0), 0.0, processes.Processors(0.0, looks))
+            answer.set_result(None)
+        return Sight(at, processes.Effort(0.0, 0), 0.0, processes.Processors(0.0, looks))
 
-    monkeypatch.setattr(channel, "PROOF_LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(channel, "look", look)
-    opening = asyncio.create_task(answered.wait())
-    assert await channel._patiently(opening, 1) is True  # type: ignore[arg-type, comparison-overlap]
+    loop.time = lambda: real() + ahead  # type: ignore[method-assign]
+    monkeypatch.setattr(patience, "look", look)
+    assert await patience.settled(answer, patience.Patience(15.0), lambda: 1, every=0.01)
     assert looks == 2
 
 

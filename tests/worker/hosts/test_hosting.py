@@ -21,7 +21,7 @@ from sapo_desktop.core.link.requests import packed
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.logs import MAX_LOG_BYTES
 from sapo_desktop.system.processes import Effort, Processors
-from sapo_desktop.worker.hosts import hosting
+from sapo_desktop.worker.hosts import hosting, patience
 from sapo_desktop.worker.hosts.hosting import GRACE, PATIENCE, Host, grace_of_caller
 from sapo_desktop.worker.hosts.patience import Sight
 from sapo_desktop.worker.hosts.protocol import KINDS, HostOptions, Ready, command, environment
@@ -138,7 +138,7 @@ async def test_a_host_that_is_started_again_while_it_is_to_sleep_sleeps(host: Ho
     host.suspend()
     starting = asyncio.create_task(host.restart())
     async with asyncio.timeout(30):
-        while not host._suspended:
+        while not host._pause.is_on:
             await asyncio.sleep(0.01)
     await until_stopped(host)
     host.resume()
@@ -404,8 +404,8 @@ async def test_a_starved_host_that_loads_is_waited_for(tmp_path: Path, monkeypat
         number = next(looks)
         return Sight(20.0 * number, Effort(0.01 * number, 0), 0.01 * number, Processors(40.0 * number, 40.0 * number))
 
-    monkeypatch.setattr(hosting, "look", look)
-    monkeypatch.setattr(hosting, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(patience, "look", look)
+    monkeypatch.setattr(patience, "LOOK_SECONDS", 0.01)
 
     async with hosted(tmp_path) as host:
         host._on_busy = lambda text: said.append(str(text))
@@ -413,7 +413,7 @@ async def test_a_starved_host_that_loads_is_waited_for(tmp_path: Path, monkeypat
         while not said:
             await asyncio.sleep(0.01)
         assert not loading.done()
-        monkeypatch.setattr(hosting, "look", lambda pid, at, loading: Sight(at, Effort(9.0, 0), 0.0, Processors(0, 1)))
+        monkeypatch.setattr(patience, "look", lambda pid, at, loading: Sight(at, Effort(9.0, 0), 0.0, Processors(0, 1)))
         with pytest.raises(HostTimeout, match="did nothing for"):
             await loading
     assert said == ["The computer is busy: other programs use 100% of its processors, so starting takes longer."]
@@ -423,12 +423,12 @@ async def test_a_host_that_computes_is_ended_only_where_it_does_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks = itertools.count()
-    monkeypatch.setattr(hosting, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(patience, "LOOK_SECONDS", 0.01)
 
     def look(pid: int, at: float, *, loading: bool) -> Sight:
         return Sight(at, Effort(0.01 * next(looks), 0), 0.0, Processors(0, 1))
 
-    monkeypatch.setattr(hosting, "look", look)
+    monkeypatch.setattr(patience, "look", look)
     async with hosted(tmp_path) as host:
         host.options = msgspec.structs.replace(
             host.options, kind=msgspec.structs.replace(host.options.kind, computes=True)
@@ -437,7 +437,7 @@ async def test_a_host_that_computes_is_ended_only_where_it_does_nothing(
         while next(looks) < 40:
             await asyncio.sleep(0.01)
         assert not working.done()
-        monkeypatch.setattr(hosting, "look", lambda pid, at, loading: Sight(at, Effort(9.0, 0), 0.0, Processors(0, 1)))
+        monkeypatch.setattr(patience, "look", lambda pid, at, loading: Sight(at, Effort(9.0, 0), 0.0, Processors(0, 1)))
         with pytest.raises(HostTimeout, match="did nothing for"):
             await working
 
