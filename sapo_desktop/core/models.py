@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text, sentence
 
@@ -108,18 +108,14 @@ class Installed(Record, frozen=True):
 # -- replies of the process that handles model files (worker/hosts/protocol.py, kind `librarian`)
 
 
-class StoreMessage(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
-    """Base of replies and progress."""
-
-
-class ReleaseSays(StoreMessage, frozen=True):
+class ReleaseSays(Message, frozen=True):
     """Reply to AskRelease."""
 
     document: bytes
     signature: bytes
 
 
-class Kept(StoreMessage, frozen=True):
+class Kept(Message, frozen=True):
     """Reply to Fetch and TakeIn."""
 
     model: Installed
@@ -134,7 +130,7 @@ def kept_already(model: Installed, folder: str) -> Kept:
     return Kept(model=model, path=path, notes=[sentence("It was installed already.")])
 
 
-class Removed(StoreMessage, frozen=True):
+class Removed(Message, frozen=True):
     name: str
     bytes: int
 
@@ -146,11 +142,11 @@ class Unfinished(Record, frozen=True):
     bytes: int
 
 
-class Contents(StoreMessage, frozen=True):
+class Contents(Message, frozen=True):
     """Reply to Look."""
 
-    models: list[Installed] = []
-    unfinished: list[Unfinished] = []
+    models: list[Installed] = msgspec.field(default_factory=list)
+    unfinished: list[Unfinished] = msgspec.field(default_factory=list)
     damaged: Mapping[str, Text] = {}
     """Folder -> what is wrong with it."""
 
@@ -193,18 +189,18 @@ class HubModel(Record, frozen=True, kw_only=True):
         return spec_of(self.repository, self.files).name
 
 
-class HubModels(StoreMessage, frozen=True):
+class HubModels(Message, frozen=True):
     """Reply to Search."""
 
-    models: list[HubModel] = []
+    models: list[HubModel] = msgspec.field(default_factory=list)
     left_out: int = 0
     """Results left out because their kind or layout does not run here."""
 
 
-class FoundModels(StoreMessage, frozen=True):
+class FoundModels(Message, frozen=True):
     """Reply to Find."""
 
-    models: list[Found] = []
+    models: list[Found] = msgspec.field(default_factory=list)
     notes: Sequence[Text] = []
     """What could not be used, a sentence each."""
 
@@ -212,7 +208,7 @@ class FoundModels(StoreMessage, frozen=True):
 Stage = Literal["asking", "checking", "fetching", "waiting", "copying", "finishing"]
 
 
-class Transfer(StoreMessage, frozen=True):
+class Transfer(Message, frozen=True):
     """The progress of a download or import. `done` never decreases."""
 
     stage: Stage
@@ -228,7 +224,7 @@ class Transfer(StoreMessage, frozen=True):
     """While waiting: the reason and for how long."""
 
 
-class RateIs(StoreMessage, frozen=True):
+class RateIs(Message, frozen=True):
     """Reply to AtRate."""
 
     bytes: int

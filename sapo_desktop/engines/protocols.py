@@ -6,29 +6,24 @@ they are one object in one process with one copy of the base weights. No torch h
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 
 from sapo_desktop.core.fitting import ProductTimes
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
+from sapo_desktop.core.link.service import Progress as Progress
 from sapo_desktop.core.records import Generated as Generated
 from sapo_desktop.core.records import Prompt, Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text
 
-Progress = Callable[[msgspec.Struct], None]
 GgufWeights = Literal["F32", "F16"]
 
 
 # -- replies -----------------------------------------------------------------------------------------------
 
 
-class EngineMessage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Base of replies and progress of the engine host."""
-
-
-class Loaded(EngineMessage, frozen=True):
+class Loaded(Message, frozen=True):
     model: str
     parameters: int
     trainable: int
@@ -37,7 +32,7 @@ class Loaded(EngineMessage, frozen=True):
     vocabulary: int
     context: int
     versions: dict[str, str]
-    said: list[Text] = []
+    said: list[Text] = msgspec.field(default_factory=list)
     """Remarks for the user, in sentences."""
     learns: bool = True
     """Whether it can answer with what was learned; otherwise it only answers with the base."""
@@ -45,24 +40,24 @@ class Loaded(EngineMessage, frozen=True):
     """Whether worked examples can help: not with a model made to answer these questions in tags."""
 
 
-class ProductsTimed(EngineMessage, frozen=True):
+class ProductsTimed(Message, frozen=True):
     times: ProductTimes
 
 
-class Encoded(EngineMessage, frozen=True):
+class Encoded(Message, frozen=True):
     tokens: list[list[int] | None]
     """None for a text that contains one of the tokenizer's added-token strings."""
-    prompts: list[list[int]] = []
+    prompts: list[list[int]] = msgspec.field(default_factory=list)
 
 
-class Stepped(EngineMessage, frozen=True):
+class Stepped(Message, frozen=True):
     report: StepReport
     beside: Generated | None = None
     """The answers given at the same time."""
 
 
-class Done(EngineMessage, frozen=True):
-    files: list[str] = []
+class Done(Message, frozen=True):
+    files: list[str] = msgspec.field(default_factory=list)
     steps: int = 0
     """After `Restore`: optimiser steps behind the loaded adapter."""
 
@@ -210,7 +205,7 @@ class EndedAnswer(msgspec.Struct, frozen=True):
     text: str
 
 
-class GenerationProgress(EngineMessage, frozen=True):
+class GenerationProgress(Message, frozen=True):
     """Sent a few times a second while generating."""
 
     finished: int
@@ -220,7 +215,7 @@ class GenerationProgress(EngineMessage, frozen=True):
     """One of the answers that ended since the previous message, as something to show."""
 
 
-class TokenText(EngineMessage, frozen=True):
+class TokenText(Message, frozen=True):
     """A piece of text of a single streamed answer (`ask`)."""
 
     text: str

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import AccessRefused, DownloadError, ModelError, NoRoom
+from sapo_desktop.core.link.requests import Message
 from sapo_desktop.core.link.service import Service
 from sapo_desktop.core.models import (
     AskRelease,
@@ -28,7 +29,6 @@ from sapo_desktop.core.models import (
     Remove,
     Removed,
     Search,
-    StoreMessage,
     StoreRequest,
     TakeIn,
     Transfer,
@@ -51,7 +51,7 @@ class ModelFiles(Service[StoreRequest]):
         self.versions["huggingface_hub"] = version("huggingface_hub")
         self._pace = Pace()
 
-    def handle(self, request: StoreRequest, progress: Callable[[Transfer], None]) -> StoreMessage:
+    def handle(self, request: StoreRequest, progress: Callable[[Transfer], None]) -> Message:
         match request:
             case Fetch():
                 return self._fetch(request, progress)

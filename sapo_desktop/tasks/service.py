@@ -11,7 +11,7 @@ import msgspec
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.link import service
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.core.records import Mark, Question
 from sapo_desktop.core.resources import resource
 from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
@@ -26,10 +26,6 @@ from sapo_desktop.tasks.heldout import SetName, held_out_set
 from sapo_desktop.tasks.limits import Limits, apply_limits
 from sapo_desktop.tasks.own.folder import handed_over
 from sapo_desktop.tasks.worked.examples import FamilyExamples, worked_examples
-
-
-class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
-    """Base of replies."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,7 +11,7 @@ import msgspec
 from sapo_desktop.commands.line.door import Attached, Door
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import CheckpointError, NotRunning, PassphraseNeeded, SapoError
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.core.records import RoundReport
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
@@ -22,7 +22,7 @@ from sapo_desktop.models.fit.room import described
 from sapo_desktop.system.hardware import Hardware
 from sapo_desktop.worker.control.messages import replies
 from sapo_desktop.worker.control.messages.asking import TryTask
-from sapo_desktop.worker.control.messages.base import Exported, Message, Ok
+from sapo_desktop.worker.control.messages.base import Exported, Ok
 from sapo_desktop.worker.control.messages.events import (
     Answered,
     EvalFinished,

@@ -2,11 +2,12 @@
 
 import msgspec
 
+from sapo_desktop.core.link.requests import Message
 from sapo_desktop.core.records import EvalReport, Gain, Mark, RoundReport, TaskMark
 from sapo_desktop.view.curves import COLUMNS
 from sapo_desktop.worker.control.messages import replies
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, Tried, TryTask
-from sapo_desktop.worker.control.messages.base import Message, Ok
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.facts import Examine, Facts
 from sapo_desktop.worker.control.messages.requests import (
     AddTasks,

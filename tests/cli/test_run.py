@@ -12,10 +12,9 @@ import pytest
 
 from sapo_desktop.cli import main
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed
-from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.events import Event, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.requests import GetSettings, JoinSwarm, Quit, StartRounds
 from tests.cli.fake_node import FakeDoor, FakeNode

@@ -8,12 +8,12 @@ import msgspec
 from PySide6.QtCore import QObject
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.gui.link.bridge import Answer, Bridge, Call, Failure
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.link import Arrival
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.base import Message, Ok
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.requests import (
     Finish,
     JoinSwarm,

@@ -10,14 +10,14 @@ import pytest
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ModelError, UsageError
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.presence.bus import NoBus
 from sapo_desktop.worker import main
 from sapo_desktop.worker.control.client import Client, connect
-from sapo_desktop.worker.control.messages.base import Message, Ok
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import (
     CheckpointsChanged,
     Event,

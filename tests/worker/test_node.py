@@ -15,6 +15,7 @@ from sapo_desktop.core.errors import (
     TaskError,
     UsageError,
 )
+from sapo_desktop.core.link.requests import Message
 from sapo_desktop.core.records import EvalReport, Generated, Mark, Question
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning.counters import Counters
@@ -22,7 +23,6 @@ from sapo_desktop.learning.heldout import Evaluator
 from sapo_desktop.learning.round import Swarm
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.worker import node
-from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.events import (
     CheckpointsChanged,
     EvalFinished,

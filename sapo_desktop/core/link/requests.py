@@ -16,6 +16,10 @@ _Reply = TypeVar("_Reply", covariant=True)
 ReplyType = TypeVar("ReplyType")
 
 
+class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
+    """Base of replies, events and progress."""
+
+
 class Request(msgspec.Struct, Generic[_Reply], frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
     """Base of all requests, for example `class GetSwarm(Request[SwarmIs], frozen=True)`."""
 

@@ -15,7 +15,7 @@ from typing import TypeVar, cast
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import InSilo, NotRunning, SettingsError, UsageError
-from sapo_desktop.core.link.requests import ReplyType, Request
+from sapo_desktop.core.link.requests import Message, ReplyType, Request
 from sapo_desktop.core.models import Look
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
@@ -25,7 +25,7 @@ from sapo_desktop.system.desktop import autostart
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.client import appraise, doubts
 from sapo_desktop.worker.control.lock import FolderLock
-from sapo_desktop.worker.control.messages.base import Message, Ok
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.facts import GetNotices, Notices
 from sapo_desktop.worker.control.messages.models import (
     FindModels,

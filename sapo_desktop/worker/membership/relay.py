@@ -26,7 +26,7 @@ import msgspec
 import sapo_desktop
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import PassphraseNeeded, SapoError, UsageError, bug
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.core.network.proxies import check_environment
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import Sentence, Text, sentence
@@ -47,7 +47,7 @@ from sapo_desktop.worker.control import parent as starter
 from sapo_desktop.worker.control.channel import ControlServer
 from sapo_desktop.worker.control.handlers.checks import clock, swarm_checks
 from sapo_desktop.worker.control.lock import FolderLock, holder
-from sapo_desktop.worker.control.messages.base import Message, Ok
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.facts import Examine, Facts, Notice
 from sapo_desktop.worker.control.messages.replies import IdentityIs, PeerAnswered, RelayStatus

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.worker.control.messages import requests
-from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.replies import Sources
 from tests.cli.fake_node import FakeDoor
 from tests.cli.words import Words

@@ -15,13 +15,12 @@ import pytest
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.fitting import Estimate
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.core.models import Contents, Found, Installed, KeptFile, Transfer, Unfinished
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.processes import python_environment
 from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.worker.control.messages import models
-from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.events import Stopping
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.words import Words

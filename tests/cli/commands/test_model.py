@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.commands.line import context as context_module
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.worker.control.messages import requests
-from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed
 from tests.cli.fake_node import FakeDoor
 from tests.cli.words import Words

@@ -9,8 +9,7 @@ import pytest
 from sapo_desktop.commands.line.parser import build_parser
 from sapo_desktop.commands.relay import _options
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.link.requests import Request
-from sapo_desktop.worker.control.messages.base import Message
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.worker.control.messages.events import Event, Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import RelayStatus

@@ -7,8 +7,7 @@ import signal
 import pytest
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.link.requests import Request
-from sapo_desktop.worker.control.messages.base import Message
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.worker.control.messages.serving import GetServer, NewServerKey, Serve, ServerIs
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.words import Words

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.worker.control.messages import requests
 from sapo_desktop.worker.control.messages.asking import TryTask
-from sapo_desktop.worker.control.messages.base import Message, Ok
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.replies import OwnRow, ReadingChoice, TasksRead
 from sapo_desktop.worker.control.messages.requests import AddTasks, ReadTasks
 from tests.cli.fake_node import FakeDoor, FakeNode

@@ -9,12 +9,11 @@ import pytest
 
 from sapo_desktop import __version__
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.system.checks import versions
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.facts import GetUpdates, UpdatesAre
 from sapo_desktop.worker.hosts import updates
 from tests.cli.fake_node import FakeDoor, FakeNode

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from PySide6.QtTest import QTest
 
+from sapo_desktop.core.link.requests import Message
 from sapo_desktop.gui.learning.page import LearningPage
 from sapo_desktop.gui.log.page import LogPage
 from sapo_desktop.gui.peers.page import PeersPage
@@ -16,7 +17,6 @@ from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.window import MainWindow, entries
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.events import Answered, SwarmChanged
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.models import ModelFailed

@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control.channel import Client, ControlServer
 from sapo_desktop.worker.control.lock import FolderLock
 from sapo_desktop.worker.control.messages.asking import Ask, Asked
-from sapo_desktop.worker.control.messages.base import Message, Ok
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.requests import GetSettings, Quit
 

@@ -19,7 +19,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.protocol import State
 
 from sapo_desktop.core.errors import ControlError, ModelError, NotRunning, SapoError, UsageError
-from sapo_desktop.core.link.requests import Call, Cancel, Request, packed
+from sapo_desktop.core.link.requests import Call, Cancel, Message, Request, packed
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.worker.control import channel
@@ -27,7 +27,7 @@ from sapo_desktop.worker.control.channel import Client as Served
 from sapo_desktop.worker.control.channel import ControlServer, open_link
 from sapo_desktop.worker.control.client import Client, connect
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, AskProgressed
-from sapo_desktop.worker.control.messages.base import Message, Ok
+from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.events import Answered, Progressed, Stopping
 from sapo_desktop.worker.control.messages.facts import Examine, Notice
 from sapo_desktop.worker.control.messages.models import GetModels

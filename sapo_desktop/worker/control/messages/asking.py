@@ -9,10 +9,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.core.records import Exchange, Mark
 from sapo_desktop.core.sentences import Text
-from sapo_desktop.worker.control.messages.base import CheckpointName, Message
+from sapo_desktop.worker.control.messages.base import CheckpointName
 
 MOST_TURNS = 50
 """Maximum turns of a chat before the question, because more make a template slower."""

@@ -1,17 +1,12 @@
-"""The base classes of messages, and replies that several requests share."""
+"""Replies that several requests share, and names of checkpoints."""
 
 from __future__ import annotations
 
-import msgspec
-
+from sapo_desktop.core.link.requests import Message
 from sapo_desktop.core.sentences import Text
 
 CheckpointName = str
 """`base`, `best`, `last`, or a number."""
-
-
-class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
-    """Base of everything on the control channel."""
 
 
 class Ok(Message, frozen=True):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from sapo_desktop.core.link.requests import Message
 from sapo_desktop.core.records import EvalReport, Phase, RoundReport
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.why import Why
 from sapo_desktop.worker.control.messages.asking import AskProgressed
-from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.facts import Notice, UpdatesAre
 from sapo_desktop.worker.control.messages.models import ModelEvent
 from sapo_desktop.worker.control.messages.replies import SettingsAre, Status

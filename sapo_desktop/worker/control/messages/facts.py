@@ -8,11 +8,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.core.records import Check
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.updates.manifest import Standing
-from sapo_desktop.worker.control.messages.base import Message
 
 Level = Literal["info", "warning", "error"]
 COMPUTING = "computing"

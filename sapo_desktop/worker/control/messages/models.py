@@ -12,10 +12,10 @@ import msgspec
 from msgspec import Meta
 
 from sapo_desktop.core.fitting import Estimate, Fit, ModelBadge
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.core.models import MOST_WORDS, Contents, Found, HubModel, Installed, Transfer
 from sapo_desktop.core.sentences import Text
-from sapo_desktop.worker.control.messages.base import Message, Ok
+from sapo_desktop.worker.control.messages.base import Ok
 
 
 class ModelsAre(Message, frozen=True, kw_only=True):

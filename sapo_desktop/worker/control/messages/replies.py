@@ -6,12 +6,12 @@ from typing import Literal
 
 import msgspec
 
+from sapo_desktop.core.link.requests import Message
 from sapo_desktop.core.records import EvalReport, Gain, Learned, Mark, Phase, RoundReport
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.updates.manifest import Standing
 from sapo_desktop.core.why import Starting, Why
-from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.facts import Usage
 from sapo_desktop.worker.control.messages.swarm import BackboneInfo, SwarmInfo
 

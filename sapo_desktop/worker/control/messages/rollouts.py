@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from sapo_desktop.core.link.requests import Request
-from sapo_desktop.worker.control.messages.base import Exported, Message
+from sapo_desktop.core.link.requests import Message, Request
+from sapo_desktop.worker.control.messages.base import Exported
 
 
 class RolloutFilter(Message, frozen=True, kw_only=True):

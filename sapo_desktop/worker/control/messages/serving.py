@@ -6,9 +6,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from sapo_desktop.core.link.requests import Request
+from sapo_desktop.core.link.requests import Message, Request
 from sapo_desktop.core.sentences import Text
-from sapo_desktop.worker.control.messages.base import Message
 
 
 class ServerIs(Message, frozen=True, kw_only=True):

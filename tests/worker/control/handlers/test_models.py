@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import DownloadError, InSilo, UsageError
+from sapo_desktop.core.link.requests import Message
 from sapo_desktop.core.models import Contents, Fetch, Installed, Kept, Look, Removed, StoreRequest, TakeIn, Transfer
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
@@ -16,7 +17,6 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.messages import models
-from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.hosts import librarian
 from tests.models.hub_server import with_a_network
