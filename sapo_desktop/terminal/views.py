@@ -7,12 +7,20 @@ from sapo_desktop.core.plain_text import one_line, shortened
 from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
 from sapo_desktop.core.why import Finishing, Starting, Working
 from sapo_desktop.terminal.dashboard import Dashboard
-from sapo_desktop.terminal.json_lines import emit_event
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import amount, duration, percent
+from sapo_desktop.view.fields import eval_fields, fields, round_fields
 from sapo_desktop.view.tasks import task_title
 from sapo_desktop.view.words import PHASE_WORDS
-from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, Event, RoundFinished, StateChanged
+from sapo_desktop.worker.control.messages.events import (
+    Answered,
+    EvalFinished,
+    Event,
+    RoundFinished,
+    SettingsChanged,
+    StateChanged,
+    SwarmChanged,
+)
 from sapo_desktop.worker.control.messages.facts import Notice
 
 
@@ -91,6 +99,30 @@ def passing_line(view: Dashboard) -> str:
     if rate:
         line += f"; {rate:,.0f} rounds/h" + (f", {duration(left)} left" if left else "")
     return line
+
+
+def emit_event(out: Output, event: Event) -> None:
+    """Write the JSON lines of docs/commands.md for `event`; names and meanings there are a promise. Progress writes
+    none."""
+    match event:
+        case StateChanged(state=state, reason=reason):
+            out.emit("state", state=state, reason=reason)
+        case Answered():
+            out.emit("answer", **fields(event))
+        case RoundFinished(report=report):
+            out.emit("round", **round_fields(report))
+            if report.checkpoint is not None:
+                out.emit("checkpoint", number=report.checkpoint, round=report.round)
+        case EvalFinished(report=report):
+            out.emit("eval", **eval_fields(report))
+        case Notice(level=level, text=text):
+            out.emit("notice", level=level, text=str(text))
+        case SwarmChanged(state=state, reason=reason, peers=peers):
+            out.emit("swarm", state=state, reason=str(reason), peers=peers)
+        case SettingsChanged(now=changed):
+            out.emit("settings", silo=changed.settings.silo, mix=changed.settings.mix)
+        case _:
+            pass
 
 
 class JsonView(View):

@@ -5,8 +5,8 @@ import json
 
 from sapo_desktop.core.fitting import Available
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.terminal.json_lines import emit_event
 from sapo_desktop.terminal.output import Output
+from sapo_desktop.terminal.views import emit_event
 from sapo_desktop.view.fields import fields
 from sapo_desktop.worker.control.messages.events import SwarmChanged
 from sapo_desktop.worker.control.messages.facts import Notice
