@@ -27,6 +27,7 @@ from websockets.http11 import Response as HttpResponse
 
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
 from sapo_desktop.core.files.reading import UNREADABLE
+from sapo_desktop.core.link.handlers import failure
 from sapo_desktop.core.link.requests import (
     Cancel,
     Note,
@@ -37,7 +38,6 @@ from sapo_desktop.core.link.requests import (
     encode,
     packed,
 )
-from sapo_desktop.core.link.room import failure
 from sapo_desktop.core.network.connection import BoundedConnection
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.worker.control.messages import asking, facts, models, requests, rollouts, serving

@@ -29,8 +29,8 @@ from sapo_desktop import __version__
 from sapo_desktop.core.errors import HostError
 from sapo_desktop.core.files.reading import UNREADABLE
 from sapo_desktop.core.link.frames import FrameError, FrameWriter, next_frame
+from sapo_desktop.core.link.handlers import failure
 from sapo_desktop.core.link.requests import Call, Note, Reply, ToServer, encode, packed
-from sapo_desktop.core.link.room import failure
 from sapo_desktop.core.link.service import Progress, Service
 from sapo_desktop.system import processes
 from sapo_desktop.system.confinement import confine

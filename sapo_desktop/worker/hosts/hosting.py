@@ -37,7 +37,7 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
 from sapo_desktop.system.desktop import ceiling
 from sapo_desktop.system.logs import last_lines, open_log
-from sapo_desktop.worker.hosts.patience import Patience, Pause, settled
+from sapo_desktop.worker.hosts.patience import Patience, Suspension, settled
 from sapo_desktop.worker.hosts.protocol import (
     KINDS,
     HostOptions,
@@ -83,7 +83,7 @@ class Host:
         self._call: Pending | None = None
         """The current one, which is not aside."""
         self._aside_turn = asyncio.Lock()
-        self._pause = Pause()
+        self._suspension = Suspension()
         self._asleep = False
         """Whether it should be suspended: a process started meanwhile begins suspended."""
         self.is_closed = False
@@ -238,7 +238,7 @@ class Host:
         return self.options.kind.name
 
     async def _launch(self) -> None:
-        self._pause, self._unreported, self._launched = Pause(), None, None
+        self._suspension, self._unreported, self._launched = Suspension(), None, None
         self._count_kills()
         with open_log(self.options.log) as log:
             self._log_start = log.tell()
@@ -325,10 +325,10 @@ class Host:
         return unreported or HostDied(sentence("The {host} is not running. Try again in a moment.", host=self._name))
 
     def _switch(self, suspended: bool) -> None:
-        if self._pause.is_on == suspended or self.pid is None:
+        if self._suspension.is_on == suspended or self.pid is None:
             return
         (processes.suspend if suspended else processes.resume)(self.pid)
-        self._pause.switch(suspended)
+        self._suspension.switch(suspended)
 
     # -- frames ----------------------------------------------------------------------------------------------
 
@@ -405,7 +405,9 @@ class Host:
 
     async def _settle(self, call: Pending, patience: Patience) -> None:
         """Wait for the answer; kill the host when its time is used up."""
-        if not await settled(call.answer, patience, lambda: self.pid, pause=self._pause, on_busy=self._on_busy):
+        if not await settled(
+            call.answer, patience, lambda: self.pid, suspension=self._suspension, on_busy=self._on_busy
+        ):
             await self._time_out(patience)
 
     async def _time_out(self, patience: Patience) -> NoReturn:

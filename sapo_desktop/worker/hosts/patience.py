@@ -110,7 +110,7 @@ class Patience:
         )
 
 
-class Pause:
+class Suspension:
     """Whether the process is suspended."""
 
     def __init__(self) -> None:
@@ -128,21 +128,21 @@ async def settled(
     pid: Callable[[], int | None],
     *,
     every: float | None = None,
-    pause: Pause | None = None,
+    suspension: Suspension | None = None,
     on_busy: Callable[[Text], None] | None = None,
 ) -> bool:
     """Wait until `answer` is done; False if the time of process `pid` is used up before. `every`: seconds between
     checks of its activity."""
-    clock, pause = asyncio.get_running_loop().time, pause or Pause()
+    clock, suspension = asyncio.get_running_loop().time, suspension or Suspension()
     seen: Sight | None = None  # most answers come before the first check
     while not answer.done():
         # Before the state is read: a change in between then wakes the wait at once instead of being missed.
-        pause.switched.clear()
-        suspended, began = pause.is_on, clock()
+        suspension.switched.clear()
+        suspended, began = suspension.is_on, clock()
         if patience.left <= 0 and not suspended:
             return False
         span = min(every or LOOK_SECONDS, patience.left)
-        switched = asyncio.ensure_future(pause.switched.wait())
+        switched = asyncio.ensure_future(suspension.switched.wait())
         either: set[asyncio.Future[Answer] | asyncio.Future[Literal[True]]] = {answer, switched}
         timeout = None if suspended or patience.limit is None else span
         try:

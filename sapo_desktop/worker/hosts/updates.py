@@ -18,7 +18,7 @@ from sapo_desktop import __version__
 from sapo_desktop.core.errors import InSilo, SapoError, UsageError
 from sapo_desktop.core.files.durable import disk_errors_as, write_atomically
 from sapo_desktop.core.files.reading import read_json
-from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.link.handlers import Handlers
 from sapo_desktop.core.models import AskRelease, ReleaseSays
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.resources import resource
@@ -197,8 +197,8 @@ class Updates:
         self._looker, self._settings, self._allowed, self._publish = looker, settings, allowed, publish
         self._reported: Standing | None = None
         self._looking = asyncio.Lock()
-        self.room = room = Room()
-        room.on(GetUpdates).by(self.answer)
+        self.handlers = handlers = Handlers()
+        handlers.on(GetUpdates).by(self.answer)
 
     async def run(self) -> None:
         """Check when it is due, until cancelled. Failures are logged, and retried the next day."""

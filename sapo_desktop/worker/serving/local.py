@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from sapo_desktop.core.errors import IdentityError, SapoError, UsageError
-from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.link.handlers import Handlers
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.secrets.kept_secrets import server_key
@@ -41,10 +41,10 @@ class LocalService:
         self._error: SapoError | None = None
         self._one = asyncio.Lock()
         self._following: set[asyncio.Task[None]] = set()
-        self.room = room = Room()
-        room.on(GetServer).by(self.server)
-        room.on(NewServerKey).by(self.renew_key)
-        room.on(Serve).by(self.serve)
+        self.handlers = handlers = Handlers()
+        handlers.on(GetServer).by(self.server)
+        handlers.on(NewServerKey).by(self.renew_key)
+        handlers.on(Serve).by(self.serve)
 
     def follow(self, settings: Settings) -> None:
         """Apply these settings."""

@@ -13,8 +13,8 @@ import pytest
 
 from sapo_desktop.core.errors import HostError
 from sapo_desktop.core.link.frames import next_frame, pack
+from sapo_desktop.core.link.handlers import failure
 from sapo_desktop.core.link.requests import Call, Cancel, Reply, ToClient
-from sapo_desktop.core.link.room import failure
 from sapo_desktop.worker.hosts.host import Desk
 from sapo_desktop.worker.hosts.protocol import HostOptions, Ready, command, environment, kind_of_service
 

@@ -138,7 +138,7 @@ async def test_a_host_that_is_started_again_while_it_is_to_sleep_sleeps(host: Ho
     host.suspend()
     starting = asyncio.create_task(host.restart())
     async with asyncio.timeout(30):
-        while not host._pause.is_on:
+        while not host._suspension.is_on:
             await asyncio.sleep(0.01)
     await until_stopped(host)
     host.resume()

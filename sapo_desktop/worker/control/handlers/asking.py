@@ -9,7 +9,7 @@ from random import SystemRandom
 import msgspec
 
 from sapo_desktop.core.errors import ContextFull, TaskError, UsageError
-from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.link.handlers import Handlers
 from sapo_desktop.core.records import Exchange, Generated, Prompt, Question, Sampling
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue
@@ -48,10 +48,10 @@ class Asking:
         self._publish = publish
         self._now = now
         self._random = SystemRandom()
-        self.room = room = Room()
-        room.on(Ask).by(self.ask)
-        room.on(TryTask).by(self.try_task)
-        room.on(SetQuestion).by(self.set_question)
+        self.handlers = handlers = Handlers()
+        handlers.on(Ask).by(self.ask)
+        handlers.on(TryTask).by(self.try_task)
+        handlers.on(SetQuestion).by(self.set_question)
 
     async def ask(self, request: Ask) -> Asked:
         if not request.question.strip():

@@ -13,7 +13,7 @@ import msgspec
 import sapo_desktop
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.files.gguf import is_gguf, parts_of
-from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.link.handlers import Handlers
 from sapo_desktop.core.records import Check
 from sapo_desktop.models.fit.room import available
 from sapo_desktop.system import diagnosis, processes
@@ -64,12 +64,12 @@ class FactRequests:
         self._catalogue = catalogue
         self._folder = folder
         self._notices = notices
-        self.room = room = Room()
-        room.on(Examine).by(self.facts)
-        room.on(GetNotices).by(self.notices)
-        room.on(GetLog).by(self.log)
-        room.on(Diagnose).by(self.diagnose)
-        room.on(GetModelInfo).by(self.model)
+        self.handlers = handlers = Handlers()
+        handlers.on(Examine).by(self.facts)
+        handlers.on(GetNotices).by(self.notices)
+        handlers.on(GetLog).by(self.log)
+        handlers.on(Diagnose).by(self.diagnose)
+        handlers.on(GetModelInfo).by(self.model)
 
     async def facts(self, request: Examine) -> Facts:
         checks, limits = await asyncio.gather(self._checks(), self._limits())

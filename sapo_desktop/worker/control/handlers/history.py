@@ -12,7 +12,7 @@ from typing import TextIO
 import msgspec
 
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.link.handlers import Handlers
 from sapo_desktop.core.records import json_line
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.learning.counters import Counters
@@ -37,16 +37,16 @@ class HistoryRequests:
     def __init__(self, keeper: Keeper, counters: Callable[[], Counters]) -> None:
         self._keeper = keeper
         self._counters = counters
-        self.room = room = Room()
-        room.on(requests.ListCheckpoints).by(self.checkpoints)
-        room.on(requests.GetHistory).by(self.rounds)
-        room.on(requests.GetCurve).by(self.curve)
-        room.on(requests.GetAhas).by(self.ahas)
-        room.on(requests.GetComparisons).by(self.comparisons)
-        room.on(requests.GetWeek).by(self.week)
-        room.on(requests.GetSources).by(self.sources)
-        room.on(GetRollouts).by(self.page)
-        room.on(ExportRollouts).by(self.export)
+        self.handlers = handlers = Handlers()
+        handlers.on(requests.ListCheckpoints).by(self.checkpoints)
+        handlers.on(requests.GetHistory).by(self.rounds)
+        handlers.on(requests.GetCurve).by(self.curve)
+        handlers.on(requests.GetAhas).by(self.ahas)
+        handlers.on(requests.GetComparisons).by(self.comparisons)
+        handlers.on(requests.GetWeek).by(self.week)
+        handlers.on(requests.GetSources).by(self.sources)
+        handlers.on(GetRollouts).by(self.page)
+        handlers.on(ExportRollouts).by(self.export)
 
     async def checkpoints(self, request: requests.ListCheckpoints) -> replies.Checkpoints:
         scores = await self._keeper.call(self._keeper.history.checkpoint_scores)

@@ -17,7 +17,7 @@ from random import SystemRandom
 
 from sapo_desktop.core.errors import HostError, UsageError
 from sapo_desktop.core.extraction import CLOSE, OPEN
-from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.link.handlers import Handlers
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.engines.protocols import Encoded
@@ -66,9 +66,9 @@ class HumanAnswers:
         self._now = now
         self._posed: dict[str, _Posed] = {}
         self._random = SystemRandom()
-        self.room = room = Room()
-        room.on(AskForQuestion).by(self.pose)
-        room.on(GiveAnswer).by(self.give)
+        self.handlers = handlers = Handlers()
+        handlers.on(AskForQuestion).by(self.pose)
+        handlers.on(GiveAnswer).by(self.give)
 
     async def pose(self, request: AskForQuestion) -> PosedQuestion:
         """A new question. Raises TaskError if there is no such task, or no question of it now."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from sapo_desktop.core.errors import InSilo, SapoError, UsageError, bug
-from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.link.handlers import Handlers
 from sapo_desktop.core.models import Kept, Look, Remove, TakeIn, Transfer
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
@@ -44,15 +44,15 @@ class ModelRequests:
         self._needs_network = False
         self._rate = librarian.Rate()
         self._searches: set[asyncio.Future[models.HubModelsAre]] = set()
-        self.room = room = Room()
-        room.on(models.DownloadModel).by(self.download)
-        room.on(models.ImportModel).by(self.import_)
-        room.on(models.CancelModelWork).by(self.cancel)
-        room.on(models.RemoveModel).by(self.remove)
-        room.on(models.GetModels).by(self.list)
-        room.on(models.FindModels).by(self.find)
-        room.on(models.SearchHub).by(self.search)
-        room.on(models.SetHubToken).by(self.set_token)
+        self.handlers = handlers = Handlers()
+        handlers.on(models.DownloadModel).by(self.download)
+        handlers.on(models.ImportModel).by(self.import_)
+        handlers.on(models.CancelModelWork).by(self.cancel)
+        handlers.on(models.RemoveModel).by(self.remove)
+        handlers.on(models.GetModels).by(self.list)
+        handlers.on(models.FindModels).by(self.find)
+        handlers.on(models.SearchHub).by(self.search)
+        handlers.on(models.SetHubToken).by(self.set_token)
 
     async def download(self, request: models.DownloadModel) -> Ok:
         try:

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from sapo_desktop.core.errors import HostError, IdentityError, SapoError
-from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.link.handlers import Handlers
 from sapo_desktop.core.records import Completion, Group, Question
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
@@ -70,8 +70,8 @@ class Preview:
         self._known = known
         self._instance = instance
         self._random = SystemRandom()
-        self.room = room = Room()
-        room.on(PreviewEnvelope).by(self.show)
+        self.handlers = handlers = Handlers()
+        handlers.on(PreviewEnvelope).by(self.show)
 
     async def show(self, request: PreviewEnvelope) -> EnvelopePreview:
         """Make the example. Raises SapoError if no shareable answer is available."""

@@ -1,4 +1,4 @@
-"""The handlers of the control channel's requests: one short method each, on top of the node, in the room's table.
+"""The handlers of the control channel's requests: one short method each, on top of the node.
 
 The window and the command line send the same requests, so both can do the same. A request that needs a host wakes it
 for its duration, paused or not (worker/orders.py).
@@ -17,8 +17,8 @@ import msgspec
 
 import sapo_desktop
 from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.link.handlers import Handlers
 from sapo_desktop.core.link.requests import ReplyType, Request
-from sapo_desktop.core.link.room import Room
 from sapo_desktop.core.records import Exchange, Generated, Sampling
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
@@ -122,27 +122,27 @@ class Requests:
         identity = IdentityRequests(side, lambda: node.settings)
         swarm = SwarmRequests(side, settings)
         parts = (settings, facts, history, asking, tasks, human, preview, identity, swarm)
-        self._of_worker = Room(models.room, updates.room, local.room)
+        self._of_worker = Handlers(models.handlers, updates.handlers, local.handlers)
         """What survives the node."""
-        self.room = room = Room(self._of_worker, *(part.room for part in parts))
-        room.on(GetFit).by(self._appraise)
-        room.on(GetCatalogue).by(self._appraise)
-        room.on(GetEstimates).by(self._appraise)
-        room.on(GetUsage).by(self._get_usage)
-        room.on(requests.GetStatus).by(self._get_status)
-        room.on(requests.StartRounds).by(self._start_rounds)
-        room.on(requests.Pause).by(self._pause)
-        room.on(requests.Resume).by(self._resume)
-        room.on(requests.Finish).by(self._finish)
-        room.on(requests.Quit).by(self._end)
-        room.on(requests.GetSwarm).by(self._get_swarm)
-        room.on(requests.RollBack).by(self._roll_back)
-        room.on(requests.Evaluate).by(self._evaluate)
-        room.on(requests.ExportModel).by(self._export)
+        self.handlers = handlers = Handlers(self._of_worker, *(part.handlers for part in parts))
+        handlers.on(GetFit).by(self._appraise)
+        handlers.on(GetCatalogue).by(self._appraise)
+        handlers.on(GetEstimates).by(self._appraise)
+        handlers.on(GetUsage).by(self._get_usage)
+        handlers.on(requests.GetStatus).by(self._get_status)
+        handlers.on(requests.StartRounds).by(self._start_rounds)
+        handlers.on(requests.Pause).by(self._pause)
+        handlers.on(requests.Resume).by(self._resume)
+        handlers.on(requests.Finish).by(self._finish)
+        handlers.on(requests.Quit).by(self._end)
+        handlers.on(requests.GetSwarm).by(self._get_swarm)
+        handlers.on(requests.RollBack).by(self._roll_back)
+        handlers.on(requests.Evaluate).by(self._evaluate)
+        handlers.on(requests.ExportModel).by(self._export)
 
     async def handle(self, request: Request[ReplyType]) -> ReplyType:
         """Handle a request; raises SapoError with the reason if that is impossible."""
-        work = self.room.answer(request)
+        work = self.handlers.answer(request)
         if type(request) in self._of_worker.kinds:
             return await work
         if not isinstance(request, _TO_THE_END):

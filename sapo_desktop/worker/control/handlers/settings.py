@@ -12,7 +12,7 @@ import msgspec
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.link.handlers import Handlers
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.beyond import beyond
@@ -95,12 +95,12 @@ class SettingsRequests:
         self._one_change = asyncio.Lock()
         self._wanted = node.settings
         """The stored settings combined with this run's command line."""
-        self.room = room = Room()
-        room.on(GetSettings).by(self.show)
-        room.on(GetUnsupported).by(self.unsupported)
-        room.on(SetSilo).by(self.silo)
-        room.on(SetSettings).by(self.change)
-        room.on(ResetSettings).by(self.reset)
+        self.handlers = handlers = Handlers()
+        handlers.on(GetSettings).by(self.show)
+        handlers.on(GetUnsupported).by(self.unsupported)
+        handlers.on(SetSilo).by(self.silo)
+        handlers.on(SetSettings).by(self.change)
+        handlers.on(ResetSettings).by(self.reset)
 
     def kept(self) -> Settings:
         """The settings on disk, without this run's command line."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from sapo_desktop.core.errors import KeyringClosed, PassphraseNeeded, UsageError
-from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.link.handlers import Handlers
 from sapo_desktop.core.network.invite import Invite
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
@@ -48,13 +48,13 @@ class SwarmRequests:
         self._side = side
         self._settings = settings
         side.keep_admission = self._keep_admission
-        self.room = room = Room()
-        room.on(TestPeer).by(self.test_peer)
-        room.on(CreateSwarm).by(self.create)
-        room.on(AdmitPeer).by(self.admit)
-        room.on(RefuseJoin).by(self.refuse)
-        room.on(GetInvite).by(self.invite)
-        room.on(JoinSwarm).by(self.join)
+        self.handlers = handlers = Handlers()
+        handlers.on(TestPeer).by(self.test_peer)
+        handlers.on(CreateSwarm).by(self.create)
+        handlers.on(AdmitPeer).by(self.admit)
+        handlers.on(RefuseJoin).by(self.refuse)
+        handlers.on(GetInvite).by(self.invite)
+        handlers.on(JoinSwarm).by(self.join)
 
     async def _keep_admission(self, admission: bytes) -> None:
         """The node joins again, with it."""
@@ -120,9 +120,9 @@ class IdentityRequests:
         self._side = side
         self._own = side.identity
         self._in_force = in_force
-        self.room = room = Room()
-        room.on(GetIdentity).by(self.show)
-        room.on(ChangeIdentity).by(self.change)
+        self.handlers = handlers = Handlers()
+        handlers.on(GetIdentity).by(self.show)
+        handlers.on(ChangeIdentity).by(self.change)
 
     async def show(self, request: GetIdentity) -> IdentityIs:
         if self._own.is_closed:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.files.durable import disk_errors_as, write_atomically
-from sapo_desktop.core.link.room import Room
+from sapo_desktop.core.link.handlers import Handlers
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.learning.plan import tasks_in_training
@@ -45,11 +45,11 @@ class TaskRequests:
         self._catalogue = catalogue
         self._node = node
         self._changed = changed
-        self.room = room = Room()
-        room.on(ListTasks).by(self.every)
-        room.on(ReadTasks).by(self.read)
-        room.on(AddTasks).by(self.add)
-        room.on(RemoveTasks).by(self.remove)
+        self.handlers = handlers = Handlers()
+        handlers.on(ListTasks).by(self.every)
+        handlers.on(ReadTasks).by(self.read)
+        handlers.on(AddTasks).by(self.add)
+        handlers.on(RemoveTasks).by(self.remove)
 
     async def every(self, request: ListTasks) -> Tasks:
         node = self._node

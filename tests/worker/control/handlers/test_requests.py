@@ -356,7 +356,7 @@ async def test_the_swarm_is_shown_without_the_history(tmp_path: Path) -> None:
 
 def test_every_request_but_the_channels_own_has_a_handler(tmp_path: Path) -> None:
     _, served = requests(tmp_path)
-    assert served.room.kinds == REQUESTS - {Watch}
+    assert served.handlers.kinds == REQUESTS - {Watch}
 
 
 async def test_two_changes_at_once_lose_neither(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

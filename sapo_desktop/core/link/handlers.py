@@ -1,7 +1,7 @@
 """The server's end of a link: which handler answers which request, and what becomes of an error.
 
-    room = Room()
-    room.on(GetUsage).by(self.usage)
+    handlers = Handlers()
+    handlers.on(GetUsage).by(self.usage)
 
 A handler takes the request and returns its reply, which mypy checks.
 """
@@ -22,16 +22,16 @@ Asked = TypeVar("Asked", bound=Request[object], covariant=True)
 Handler = Callable[[Request[object]], Awaitable[object]]
 
 
-class Room:
-    """A table of handlers. `others`: rooms whose requests it answers, too."""
+class Handlers:
+    """A table by request. `others`: tables whose requests it answers, too."""
 
-    def __init__(self, *others: Room) -> None:
+    def __init__(self, *others: Handlers) -> None:
         self._handlers: dict[type[Request[object]], Handler] = {}
         for other in others:
             self._handlers |= other._handlers
 
-    def on(self, kind: type[Asked]) -> Entry[Asked]:
-        return Entry(kind, self._handlers)
+    def on(self, kind: type[Asked]) -> Handled[Asked]:
+        return Handled(kind, self._handlers)
 
     @property
     def kinds(self) -> frozenset[type[Request[object]]]:
@@ -40,18 +40,18 @@ class Room:
 
     async def answer(self, request: Request[ReplyType]) -> ReplyType:
         """Raises what the handler raises."""
-        # `Entry.by` lets no handler in that returns something else.
+        # `Handled.by` lets no handler in that returns something else.
         return cast(ReplyType, await self._handlers[type(request)](request))
 
 
-class Entry(Generic[Asked]):
+class Handled(Generic[Asked]):
     """A kind of request that still needs its handler."""
 
     def __init__(self, kind: type[Asked], handlers: dict[type[Request[object]], Handler]) -> None:
         self._kind = kind
         self._handlers = handlers
 
-    def by(self: Entry[Request[ReplyType]], handle: Callable[[Asked], Awaitable[ReplyType]]) -> None:
+    def by(self: Handled[Request[ReplyType]], handle: Callable[[Asked], Awaitable[ReplyType]]) -> None:
         self._handlers[self._kind] = cast(Handler, handle)
 
 
