@@ -6,16 +6,14 @@ is informed here in advance.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
-
-from sapo_desktop.core.records import Prompt, Question
+from sapo_desktop.core.records import Prompt
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.answering import LEAST_ROOM
-from sapo_desktop.engines.protocols import Encoded, Loaded
 from sapo_desktop.learning.asking import Levels
 from sapo_desktop.tasks.catalogue import Catalogue, Family
 from sapo_desktop.tasks.service import QuestionRef
+from sapo_desktop.worker.hosts.engine import Engine
+from sapo_desktop.worker.hosts.examiner import Examiner
 
 CHECKED = 2000
 """Maximum questions of a family to tokenize, longest first."""
@@ -23,20 +21,6 @@ AMPLE = 1024
 """Tokens of a context that is large enough for all questions of the product."""
 _SEEDS = range(3)
 """Questions of each of the product's tasks to try with a small context."""
-
-
-class Engine(Protocol):
-    """Tokenizes questions; worker/hosts/engine.py does so with a process."""
-
-    loaded: Loaded | None
-
-    async def encode(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> Encoded: ...
-
-
-class Examiner(Protocol):
-    """Makes questions; worker/hosts/examiner.py does so with a process."""
-
-    async def set_questions(self, items: Sequence[QuestionRef]) -> Sequence[Question | None]: ...
 
 
 async def own_too_long(engine: Engine, family: Family) -> list[Text]:
