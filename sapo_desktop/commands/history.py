@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TextIO
 
 from sapo_desktop.commands.line.context import Context, call, status_of
-from sapo_desktop.commands.line.door import Node
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import RoundReport, json_line
 from sapo_desktop.terminal.output import written
 from sapo_desktop.terminal.wording import amount, duration, percent
 from sapo_desktop.view.fields import RoundsFile, fields, round_fields
+from sapo_desktop.worker.control.client import Client
 from sapo_desktop.worker.control.messages.replies import Status
 from sapo_desktop.worker.control.messages.requests import GetHistory, GetSources
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout
@@ -35,7 +35,7 @@ async def history(context: Context, args: Namespace) -> None:
             await _show(context, node)
 
 
-async def _show(context: Context, node: Node) -> None:
+async def _show(context: Context, node: Client) -> None:
     """The newest rounds; with `--json` all of them."""
     status = await status_of(node)
     after = 0 if context.out.json_lines else max(0, status.round - SHOWN_ROUNDS)
@@ -67,7 +67,7 @@ def _say_none(context: Context, status: Status) -> None:
         context.out.say(f"No round is finished yet. {status.reason.rstrip('.')}.")
 
 
-async def _show_sources(context: Context, node: Node) -> None:
+async def _show_sources(context: Context, node: Client) -> None:
     """Show sources by author, over all tasks; with `--json` a line per author and task."""
     items = (await call(node, GetSources())).items
     for item in items:
@@ -89,7 +89,7 @@ async def _show_sources(context: Context, node: Node) -> None:
     context.out.table(headers, rows, right=headers[2:4])
 
 
-async def _write_csv(context: Context, node: Node, name: str) -> None:
+async def _write_csv(context: Context, node: Client, name: str) -> None:
     with _writing(context, name) as stream:
         file = RoundsFile(stream, as_csv=True)
         async for report in _rounds(node, 0):
@@ -97,7 +97,7 @@ async def _write_csv(context: Context, node: Node, name: str) -> None:
     _say_written(context, name, amount(file.count, "round"))
 
 
-async def _write_rollouts(context: Context, node: Node, name: str) -> None:
+async def _write_rollouts(context: Context, node: Client, name: str) -> None:
     count = 0
     with _writing(context, name) as stream:
         async for rollout in _rollouts(node):
@@ -126,7 +126,7 @@ def _writing(context: Context, name: str) -> Iterator[TextIO]:
         raise SapoError(f"{name} could not be written: {error.strerror or error}. Choose another file.") from error
 
 
-async def _rounds(node: Node, after: int) -> AsyncIterator[RoundReport]:
+async def _rounds(node: Client, after: int) -> AsyncIterator[RoundReport]:
     """All rounds after round `after`, page by page."""
     more = True
     while more:
@@ -137,7 +137,7 @@ async def _rounds(node: Node, after: int) -> AsyncIterator[RoundReport]:
         after = page.rounds[-1].round if page.rounds else after
 
 
-async def _rollouts(node: Node) -> AsyncIterator[Rollout]:
+async def _rollouts(node: Client) -> AsyncIterator[Rollout]:
     """All stored answers, page by page; a page ends with a round's last answer."""
     after = 0
     more = True

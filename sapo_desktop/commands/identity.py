@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Literal
 
 from sapo_desktop.commands.line.context import Context, call
-from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.prompts import ask_with_passphrase, typed_passphrase
 from sapo_desktop.core.errors import KeyringClosed, SapoError, UsageError
 from sapo_desktop.core.files.reading import read_bytes
 from sapo_desktop.system.folders import write_private
+from sapo_desktop.worker.control.client import Client
 from sapo_desktop.worker.control.messages.replies import IdentityIs
 from sapo_desktop.worker.control.messages.requests import ChangeIdentity, GetIdentity
 
@@ -79,7 +79,7 @@ async def export_(context: Context, args: Namespace) -> None:
     )
 
 
-async def _opened(context: Context, node: Node) -> IdentityIs:
+async def _opened(context: Context, node: Client) -> IdentityIs:
     """The node's identity, unlocked if a passphrase protects it, so that problems appear before a new one is typed."""
     found = await call(node, GetIdentity())
     if found.key or not found.kept:

@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
 from sapo_desktop.commands.line.context import Context, call
-from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.prompts import typed_secret
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError, error_class
 from sapo_desktop.core.models import Installed, Kept, Remove, Removed, Stage, TakeIn, Transfer
@@ -28,6 +27,7 @@ from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import duration, percent, size
 from sapo_desktop.view.words import STAGE_WORDS
 from sapo_desktop.worker.control import unstarted
+from sapo_desktop.worker.control.client import Client
 from sapo_desktop.worker.control.messages import models
 from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.hosts import librarian
@@ -114,7 +114,7 @@ async def _install(
 
 
 async def _followed(
-    node: Node, model: str, request: models.DownloadModel | models.ImportModel, show: Show
+    node: Client, model: str, request: models.DownloadModel | models.ImportModel, show: Show
 ) -> models.ModelInstalled:
     """The node's work to its end. Ctrl-C here ends it there."""
     await call(node, request)

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from sapo_desktop.commands.line.context import Context, call
-from sapo_desktop.commands.line.door import Node
 from sapo_desktop.core.errors import NotRunning
 from sapo_desktop.core.link.requests import Request
 from sapo_desktop.core.why import in_english
 from sapo_desktop.terminal.swarm_words import relay_fields, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent, size
 from sapo_desktop.view.fields import fields, round_fields
+from sapo_desktop.worker.control.client import Client
 from sapo_desktop.worker.control.messages.base import Ok
 from sapo_desktop.worker.control.messages.replies import (
     RelayStatus,
@@ -115,7 +115,7 @@ class _Learning(NamedTuple):
     score_left: float | None = None
 
 
-async def _learning(node: Node, found: Status) -> _Learning:
+async def _learning(node: Client, found: Status) -> _Learning:
     """From what the window would know, without old rounds."""
     # Only if a node answers: it imports numpy.
     from sapo_desktop.view.learning import learning_sentence, round_left, score_left, time_sentence

@@ -6,7 +6,6 @@ from argparse import Namespace
 from collections.abc import Iterable
 
 from sapo_desktop.commands.line.context import Context, call, status_of
-from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.prompts import ask_with_passphrase
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.network.invite import Invite, asks_first
@@ -16,6 +15,7 @@ from sapo_desktop.core.settings import listed, with_item, without_item
 from sapo_desktop.terminal.swarm_words import link_line, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import duration, percent, size
 from sapo_desktop.view.fields import fields
+from sapo_desktop.worker.control.client import Client
 from sapo_desktop.worker.control.messages import requests
 from sapo_desktop.worker.control.messages.replies import RelayStatus, StartingStatus
 from sapo_desktop.worker.control.messages.swarm import LinkInfo
@@ -166,12 +166,12 @@ def _print_link(context: Context, link: str, **more: str) -> None:
     context.out.say(link)
 
 
-async def _kept(node: Node, key: str) -> str:
+async def _kept(node: Client, key: str) -> str:
     settings = (await call(node, requests.GetSettings())).settings
     return str(getattr(settings, key))
 
 
-async def _keep(context: Context, node: Node, values: dict[str, str]) -> None:
+async def _keep(context: Context, node: Client, values: dict[str, str]) -> None:
     said = str((await call(node, requests.SetSettings(values=values))).text)
     silo = (await status_of(node)).silo
     context.out.done(f"{said} The node is in silo until `sapo-desktop silo off`." if silo else said)

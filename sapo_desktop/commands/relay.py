@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from sapo_desktop.commands.line.context import Context
-from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.signals import on_signals
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
@@ -20,6 +19,7 @@ from sapo_desktop.core.network.invite import Invite, asks_first
 from sapo_desktop.core.network.nats_url import nats_servers
 from sapo_desktop.core.sentences import joined
 from sapo_desktop.terminal.swarm_words import swarm_line
+from sapo_desktop.worker.control.client import Client
 from sapo_desktop.worker.control.messages.events import Stopping
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import RelayStatus
@@ -100,7 +100,7 @@ def _options(args: Namespace) -> RelayOptions:
     )
 
 
-async def _follow(context: Context, node: Node) -> str:
+async def _follow(context: Context, node: Client) -> str:
     """Show the relay's messages until it ends; returns the reason of a failure."""
     async for event in node.events():
         if isinstance(event, Notice):
@@ -112,7 +112,7 @@ async def _follow(context: Context, node: Node) -> str:
     return f"{await node.end_reason()} (The relay's log is in {log}.) Start it again with the same command."
 
 
-async def _look(context: Context, node: Node) -> None:
+async def _look(context: Context, node: Client) -> None:
     """Regularly print the relay's traffic."""
     while True:
         with contextlib.suppress(ControlError, NotRunning):
@@ -137,7 +137,7 @@ def _on_hang_up(reload: Callable[[], None], end: Callable[[], None]) -> Iterator
         loop.remove_signal_handler(signal.SIGHUP)
 
 
-async def _reload_when(again: asyncio.Event, node: Node) -> None:
+async def _reload_when(again: asyncio.Event, node: Client) -> None:
     """Pass SIGHUP to the relay's process, which reports the result."""
     while True:
         await again.wait()
@@ -148,7 +148,7 @@ async def _reload_when(again: asyncio.Event, node: Node) -> None:
                 os.kill(found.pid, signal.SIGHUP)
 
 
-async def _end_when(stop: asyncio.Event, node: Node) -> None:
+async def _end_when(stop: asyncio.Event, node: Client) -> None:
     await stop.wait()
     with contextlib.suppress(ControlError, NotRunning):
         await node.call(Quit())

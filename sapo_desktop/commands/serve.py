@@ -7,9 +7,9 @@ import contextlib
 from argparse import Namespace
 
 from sapo_desktop.commands.line.context import Context, call, status_of
-from sapo_desktop.commands.line.door import Node
 from sapo_desktop.commands.line.signals import on_signals
 from sapo_desktop.terminal.invocation import as_started
+from sapo_desktop.worker.control.client import Client
 from sapo_desktop.worker.control.messages.serving import GetServer, NewServerKey, Serve
 
 _EXAMPLE = '{"model": "sapo", "messages": [{"role": "user", "content": "What is 7 + 5 - 3?"}]}'
@@ -37,7 +37,7 @@ async def serve(context: Context, args: Namespace) -> None:
                     await asyncio.gather(serving, showing, ending, return_exceptions=True)
 
 
-async def _show(context: Context, node: Node) -> None:
+async def _show(context: Context, node: Client) -> None:
     found = await call(node, GetServer())
     if not found.url:
         return  # the reason comes as the answer to Serve

@@ -8,7 +8,7 @@ from random import Random
 
 import msgspec
 
-from sapo_desktop.commands.line.door import Attached, Door
+from sapo_desktop.commands.line.door import Door
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import CheckpointError, NotRunning, PassphraseNeeded, SapoError
 from sapo_desktop.core.link.requests import Message, Request
@@ -20,6 +20,7 @@ from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit.fit import badges, fit
 from sapo_desktop.models.fit.room import described
 from sapo_desktop.system.hardware import Hardware
+from sapo_desktop.worker.control.client import Attached
 from sapo_desktop.worker.control.messages import replies
 from sapo_desktop.worker.control.messages.asking import TryTask
 from sapo_desktop.worker.control.messages.base import Exported, Ok
@@ -281,11 +282,11 @@ class FakeDoor(Door):
 
     async def running_or_started(self, folder: Path, overrides: Mapping[str, str]) -> Attached:
         if self.there:
-            return Attached(node=self.node, started=False)
+            return Attached(client=self.node, started=False)
         self.overrides = dict(overrides)
         self.node.settings = settings_file.apply(self.node.settings, overrides)
         self.node.overridden = list(overrides)
-        return Attached(node=self.node, started=True)
+        return Attached(client=self.node, started=True)
 
     async def relay_started(self, folder: Path, options: RelayOptions) -> FakeNode:
         self.relay = options

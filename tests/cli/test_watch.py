@@ -4,9 +4,9 @@ import io
 from types import SimpleNamespace
 from typing import Any
 
-from sapo_desktop.commands.line.door import Attached
 from sapo_desktop.commands.line.watch import Watch
 from sapo_desktop.terminal.dashboard import Dashboard
+from sapo_desktop.worker.control.client import Attached
 from sapo_desktop.worker.control.messages.requests import StartRounds
 from tests.cli.fake_node import FakeNode
 

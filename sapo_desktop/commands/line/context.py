@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sapo_desktop.commands.line.door import Door, Node
+from sapo_desktop.commands.line.door import Door
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
 from sapo_desktop.core.link.requests import ReplyType, Request
@@ -23,6 +23,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import amount, duration, nearest
 from sapo_desktop.worker.control import unstarted
+from sapo_desktop.worker.control.client import Client
 from sapo_desktop.worker.control.messages.events import PhaseChanged, Progressed, Stopping
 from sapo_desktop.worker.control.messages.replies import RelayStatus, Status
 from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Quit
@@ -63,7 +64,7 @@ class Context:
         return settings_file.read(DataFolder.at(self.folder).settings).settings
 
     @contextlib.asynccontextmanager
-    async def running(self) -> AsyncIterator[Node]:
+    async def running(self) -> AsyncIterator[Client]:
         """The running node. Raises NotRunning if there is none."""
         self.need_folder()
         try:
@@ -78,9 +79,9 @@ class Context:
             await node.close()
 
     @contextlib.asynccontextmanager
-    async def if_running(self) -> AsyncIterator[Node | None]:
+    async def if_running(self) -> AsyncIterator[Client | None]:
         """The running node; None if there is none, and the work is then done here."""
-        node: Node | None = None
+        node: Client | None = None
         with contextlib.suppress(NotRunning):
             node = await self.door.running(self.folder)
         try:
@@ -90,7 +91,7 @@ class Context:
                 await node.close()
 
     @contextlib.asynccontextmanager
-    async def any_node(self) -> AsyncIterator[Node]:
+    async def any_node(self) -> AsyncIterator[Client]:
         """The running node, or an idle one for the duration. After a setup for relays only, a running relay."""
         if installation.only_relays():
             async with self.running() as relay:
@@ -102,12 +103,12 @@ class Context:
         finally:
             self.out.wipe()
         try:
-            yield attached.node
+            yield attached.client
         finally:
-            ending = attached.started and await _quit_if_idle(attached.node)
-            await attached.node.close()
+            ending = attached.started and await _quit_if_idle(attached.client)
+            await attached.client.close()
             if ending:
-                await attached.node.until_gone()
+                await attached.client.until_gone()
 
     async def ask(self, request: Request[ReplyType]) -> ReplyType:
         """Send one request to the running node or to an idle one."""
@@ -122,7 +123,7 @@ class Context:
         return await unstarted.answer(DataFolder.at(self.folder), request)
 
 
-async def call(node: Node, request: Request[ReplyType], progress: Output | None = None) -> ReplyType:
+async def call(node: Client, request: Request[ReplyType], progress: Output | None = None) -> ReplyType:
     """The reply to a request; `progress` is called with an evaluation's progress."""
     meter: asyncio.Task[None] | None = None
     if isinstance(request, Evaluate) and progress is not None:
@@ -138,7 +139,7 @@ async def call(node: Node, request: Request[ReplyType], progress: Output | None 
             await asyncio.gather(meter, return_exceptions=True)
 
 
-async def status_of(node: Node) -> Status:
+async def status_of(node: Client) -> Status:
     """The state of a node. Raises ControlError for a relay."""
     found = await call(node, GetStatus())
     if isinstance(found, RelayStatus):
@@ -147,7 +148,7 @@ async def status_of(node: Node) -> Status:
     return found
 
 
-async def _quit_if_idle(node: Node) -> bool:
+async def _quit_if_idle(node: Client) -> bool:
     """End the node that was started for one request, unless another client has taken it over."""
     # It may have ended already, by a `quit` elsewhere or by failing: the result is the same.
     with contextlib.suppress(SapoError):
@@ -160,7 +161,7 @@ async def _quit_if_idle(node: Node) -> bool:
     return True
 
 
-async def _last_word(node: Node) -> SapoError | None:
+async def _last_word(node: Client) -> SapoError | None:
     """Why the node ended, if it said so before the channel closed."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_LAST_WORD_SECONDS):
@@ -171,7 +172,7 @@ async def _last_word(node: Node) -> SapoError | None:
     return None
 
 
-async def _meter(node: Node, out: Output) -> None:
+async def _meter(node: Client, out: Output) -> None:
     """Show how long it takes once that can be estimated; a terminal shows progress on one line, removed at the end."""
     printed = False
     began: tuple[float, int] | None = None

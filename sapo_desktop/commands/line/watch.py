@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sapo_desktop.commands.line.context import Context, call, status_of
-from sapo_desktop.commands.line.door import Attached, Node
 from sapo_desktop.commands.line.signals import on_signals
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
 from sapo_desktop.core.why import Ending
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.views import View
+from sapo_desktop.worker.control.client import Attached, Client
 from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateChanged, Stopping
 from sapo_desktop.worker.control.messages.replies import SettingsAre, Status
 from sapo_desktop.worker.control.messages.requests import GetSettings, Quit, StartRounds
@@ -48,7 +48,7 @@ class Watch:
     """The goodbye of a node that failed during its start."""
 
     def __post_init__(self) -> None:
-        self.node: Node = self.attached.node
+        self.node: Client = self.attached.client
         self._left = asyncio.Event()
         self._asking: asyncio.Task[None] | None = None
 

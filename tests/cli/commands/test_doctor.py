@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.commands import doctor
-from sapo_desktop.commands.line.door import Attached
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import Check
 from sapo_desktop.system import diagnosis
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.control.client import Attached
 from sapo_desktop.worker.control.messages.facts import COMPUTING
 from tests.cli.fake_node import FakeDoor
 from tests.cli.fake_replies import LINK
