@@ -11,6 +11,7 @@ import pytest
 from sapo_desktop.core.errors import EndlessTemplate, ModelError
 from sapo_desktop.engines.chat_template import A_DAY, ChatTemplate, Piece
 from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.hosts.protocol import HostOptions, kind_of_service
 from tests.engines import chat_templates
 from tests.engines.export_models import starter_like_tokenizer
 from tests.engines.real_models import KINDS
@@ -129,7 +130,8 @@ async def test_a_template_that_no_step_count_bounds_ends_its_host_and_is_named(n
     source = f"{{% set ns = namespace(l=[1]) %}}{{% for i in range(60) %}}{ENDLESS[name]}{{% endfor %}}{{{{ ns.l }}}}"
     root = str(Path(__file__).resolve().parents[2])
     service = "tests.engines.chat_templates:Service"
-    host = await Host.start("tiny", service=service, log=tmp_path / "log", env={"PYTHONPATH": root})
+    options = HostOptions(kind=kind_of_service(service), log=tmp_path / "log", env={"PYTHONPATH": root})
+    host = await Host.start(options)
     try:
         with pytest.raises(EndlessTemplate, match="takes too much time or memory"):
             await host.call(chat_templates.Template(source), 60.0)

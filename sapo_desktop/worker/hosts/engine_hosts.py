@@ -31,6 +31,7 @@ from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.generator import Server
 from sapo_desktop.worker.hosts.hosting import Host, OnBusy
 from sapo_desktop.worker.hosts.llama_cpp import GgufBase, LlamaCpp, base_of
+from sapo_desktop.worker.hosts.protocol import KINDS, HostOptions
 from sapo_desktop.worker.hosts.trainer import EnginePlan, Kept, Trainer
 from sapo_desktop.worker.store.checkpoints import Checkpoint
 
@@ -68,10 +69,9 @@ class Hosting:
             writes = [self.folder.checkpoints, self.folder.cache]
             # The only folder in which libraries may write.
             environment = {"TMPDIR": str(self.folder.scratch), "CUDA_CACHE_PATH": str(self.folder.scratch), **card}
-        return await Host.start(
-            kind,
+        options = HostOptions(
+            kind=KINDS[kind],
             log=self.folder.log(kind),
-            on_busy=self.on_busy,
             threads=threads,
             low_priority=self.low_priority,
             writes=writes,
@@ -79,6 +79,7 @@ class Hosting:
             card=bool(cards),
             env=environment,
         )
+        return await Host.start(options, self.on_busy)
 
 
 def to_read(model: Path, installed: Path) -> list[Path]:

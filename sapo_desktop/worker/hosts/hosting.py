@@ -14,9 +14,8 @@ import contextlib
 import contextvars
 import signal
 import sys
-from collections.abc import Callable, Coroutine
-from pathlib import Path
-from typing import Any, NoReturn
+from collections.abc import Awaitable, Callable
+from typing import NoReturn
 
 import msgspec
 
@@ -39,13 +38,11 @@ from sapo_desktop.system.desktop import ceiling
 from sapo_desktop.system.logs import last_lines, open_log
 from sapo_desktop.worker.hosts.patience import Patience, Suspension, settled
 from sapo_desktop.worker.hosts.protocol import (
-    KINDS,
     HostOptions,
     Ready,
     command,
     decoder,
     environment,
-    kind_of_service,
 )
 
 GRACE = 0.6
@@ -98,18 +95,13 @@ class Host:
         """How it ended, if it did so by itself while no call was waiting."""
 
     @classmethod
-    async def start(
-        cls, kind: str, *, log: Path, service: str | None = None, on_busy: OnBusy | None = None, **options: Any
-    ) -> Host:
-        """Start a host of a kind in the table (or of `service`, `module:function`) and await its Ready.
-
-        Further keywords are the fields of HostOptions.
+    async def start(cls, options: HostOptions, on_busy: OnBusy | None = None) -> Host:
+        """Start a host and await its Ready.
 
         Raises:
             HostError: it could not start; HostDied, HostTimeout, or what its service raised.
         """
-        chosen = kind_of_service(service) if service else KINDS[kind]
-        host = cls(HostOptions(kind=chosen, log=log, **options), on_busy)
+        host = cls(options, on_busy)
         await host._launch()
         return host
 
@@ -424,7 +416,7 @@ class Host:
         )
 
 
-async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+async def _to_the_end(work: Awaitable[None]) -> None:
     """Wait for work that must not be left half done, even if the waiting task is cancelled repeatedly."""
     task = asyncio.ensure_future(work)
     while not task.done():

@@ -35,6 +35,7 @@ from sapo_desktop.system.folders import DataFolder, shared_models
 from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.worker.control.messages.models import FoundAre, HubModelsAre
 from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.hosts.protocol import KINDS, HostOptions
 
 OnTransfer = Callable[[Transfer], None]
 _SEARCH_SECONDS = 40.0
@@ -156,7 +157,7 @@ async def ask(
     rate: Rate | None = None,
 ) -> ReplyType:
     """One job in a process that lives as long as the job. Raises SapoError."""
-    host = await Host.start("librarian", log=data.log("librarian"), low_priority=True)
+    host = await Host.start(HostOptions(kind=KINDS["librarian"], log=data.log("librarian"), low_priority=True))
     slower = asyncio.create_task(_keep_to(rate, host)) if rate is not None else None
     try:
         return await host.call(request, None, on_transfer)

@@ -55,6 +55,7 @@ from sapo_desktop.worker.control.messages.requests import ChangeIdentity, GetIde
 from sapo_desktop.worker.control.messages.swarm import RelayOptions, SwarmInfo
 from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.hosts.protocol import KINDS, HostOptions
 from sapo_desktop.worker.membership.entering import announcement, ban, check_port, greet, listen_at, task_ids
 from sapo_desktop.worker.membership.identity import PASSPHRASE, OwnIdentity
 from sapo_desktop.worker.membership.joining import Identified, Linked, link_up
@@ -310,7 +311,8 @@ class Relay:
             self._say("warning", reason)
         key = ids_key(catalogue.shipped(), version("reasoning_gym"), sapo_desktop.__version__)
         handed_over = hand_over(catalogue, folder.cache / "catalogue.json")
-        host = await Host.start("examiner", log=folder.log("examiner"), on_busy=self._comparing, env=handed_over)
+        options = HostOptions(kind=KINDS["examiner"], log=folder.log("examiner"), env=handed_over)
+        host = await Host.start(options, self._comparing)
         try:
             kept = KeptIds(folder.cache / "task-ids.json", key, catalogue.own)
             ids = await task_ids(Examiner(host, kept), catalogue.tasks(), self._comparing)

@@ -43,6 +43,7 @@ from sapo_desktop.worker.governor import Decision
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import EXTERNAL_SECONDS, Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.hosts.protocol import KINDS, HostOptions
 from sapo_desktop.worker.membership.asking import be_admitted, founders_porch, is_founder, shown
 from sapo_desktop.worker.membership.entering import (
     announcement,
@@ -313,12 +314,14 @@ class SwarmSide:
             await asyncio.Event().wait()  # what is kept has this node join again, which ends this task
         members = members_of(settings.swarm, settings.admission, signer.key, time.time())
         takes = members is not None and await is_founder(self.identity, settings.swarm)
-        host = await Host.start(
-            "examiner",
+        options = HostOptions(
+            kind=KINDS["examiner"],
             log=around.folder.log("external-examiner"),
-            on_busy=lambda text: self._show("joining", sentence("Joining the swarm. {busy}", busy=text)),
             low_priority=settings.low_priority,
             env=around.handed_over,
+        )
+        host = await Host.start(
+            options, lambda text: self._show("joining", sentence("Joining the swarm. {busy}", busy=text))
         )
         self._external = host
         external = Examiner(host, around.kept_ids, EXTERNAL_SECONDS)

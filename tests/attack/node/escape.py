@@ -23,6 +23,7 @@ from sapo_desktop.core.link import service
 from sapo_desktop.core.link.requests import Request
 from sapo_desktop.system import confinement
 from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.hosts.protocol import HostOptions, kind_of_service
 from tests.bench.figure import arguments, exactly, show, tell
 
 _C = "__import__('ctypes').CDLL(None)"
@@ -132,14 +133,14 @@ async def escapes(folder: Path, landlock: int | None = None, *, card: bool = Fal
     left_open = os.open(outside / "kept", os.O_RDONLY)
     os.set_inheritable(left_open, True)
     root = str(Path(__file__).resolve().parents[3])
-    host = await Host.start(
-        "marker",
-        service="tests.attack.node.escape:Marker",
+    options = HostOptions(
+        kind=kind_of_service("tests.attack.node.escape:Marker"),
         log=folder / "marker.log",
         env={"PYTHONPATH": root} | ({} if landlock is None else {"LANDLOCK": str(landlock)}),
         writes=[inside],
         card=card,
     )
+    host = await Host.start(options)
     try:
         assert host.confined is not None and set(msgspec.structs.astuple(host.confined)) == {"held"}
         with services() as addresses:

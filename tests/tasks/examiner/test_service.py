@@ -22,6 +22,7 @@ from sapo_desktop.tasks.service import (
     Truth,
 )
 from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.hosts.protocol import KINDS, HostOptions
 
 GCD = "gcd/easy"
 
@@ -31,7 +32,7 @@ async def ask(folder: Path, *requests: msgspec.Struct, env: Mapping[str, str] | 
     back."""
 
     async def run() -> list[Any]:
-        host = await Host.start("examiner", log=folder / "examiner.log", env=env or {})
+        host = await Host.start(HostOptions(kind=KINDS["examiner"], log=folder / "examiner.log", env=env or {}))
         replies: list[Any] = []
         try:
             for request in requests:

@@ -24,7 +24,7 @@ from sapo_desktop.system.processes import Effort, Processors
 from sapo_desktop.worker.hosts import hosting, patience
 from sapo_desktop.worker.hosts.hosting import GRACE, PATIENCE, Host, grace_of_caller
 from sapo_desktop.worker.hosts.patience import Sight
-from sapo_desktop.worker.hosts.protocol import KINDS, HostOptions, Ready, command, environment
+from sapo_desktop.worker.hosts.protocol import KINDS, HostOptions, Ready, command, environment, kind_of_service
 
 HERE = Path(__file__).parent
 OWN_NICE = str(os.getpriority(os.PRIO_PROCESS, 0)) if sys.platform != "win32" else "0"
@@ -34,7 +34,7 @@ OWN_NICE = str(os.getpriority(os.PRIO_PROCESS, 0)) if sys.platform != "win32" el
 async def hosted(folder: Path, service: str = "hosted_service:create", **options: Any) -> AsyncIterator[Host]:
     """A running host, which is stopped after."""
     env = {"PYTHONPATH": str(HERE)}
-    host = await Host.start("tiny", service=service, log=folder / "host.log", env=env, **options)
+    host = await Host.start(HostOptions(kind=kind_of_service(service), log=folder / "host.log", env=env, **options))
     try:
         yield host
     finally:

@@ -20,6 +20,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.secrets.kept_secrets import hub_token
 from sapo_desktop.worker.hosts import librarian
 from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.hosts.protocol import KINDS, HostOptions
 from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, safetensors_hit, with_a_network
 from tests.models.small_models import transformers_files, zeros
 
@@ -75,7 +76,7 @@ Scene = Callable[[Host, list[Transfer], "asyncio.Task[Kept]"], Awaitable[None]]
 
 async def with_host(hub: FakeHub, data: DataFolder, scene: Scene) -> None:
     """A host that downloads, and what it has reported."""
-    host, reports = await Host.start("librarian", log=data.log("librarian")), list[Transfer]()
+    host, reports = await Host.start(HostOptions(kind=KINDS["librarian"], log=data.log("librarian"))), list[Transfer]()
     try:
         task = asyncio.create_task(host.call(request(hub, data), None, reports.append))
         await scene(host, reports, task)
