@@ -17,12 +17,16 @@ from sapo_desktop import __version__  # noqa: E402
 
 _TEXTS = re.compile(r"(LICEN[CS]E|COPYING|NOTICE|AUTHORS)", re.IGNORECASE)
 
+FONT = {"type": "data", "name": "Inter", "version": "4.1", "licenses": [{"license": {"id": "OFL-1.1"}}]}
+"""In resources/fonts: Latin, Greek and symbols in regular and semi-bold, cut out of the whole with fontTools."""
+
 
 def write_licences(folder: Path, packages: Path) -> None:
     """Copy every licence's text into a folder for each component; `packages`: the application folder's packages."""
     place = folder / "licences"
     place.mkdir()
     shutil.copyfile(ROOT / "LICENSE", place / "SAPO-Desktop")
+    shutil.copyfile(ROOT / "resources" / "fonts" / "OFL.txt", place / FONT["name"])
     for info in sorted(packages.glob("*.dist-info")):
         for text in sorted(path for path in info.rglob("*") if path.is_file() and _TEXTS.search(path.name)):
             there = place / info.name.removesuffix(".dist-info")
@@ -36,7 +40,7 @@ def write_licences(folder: Path, packages: Path) -> None:
 
 def write_sbom(folder: Path, packages: Path) -> None:
     """The list of contents, without serial number and time, so that equal contents give equal lists."""
-    components = [_of_wheel(info) for info in sorted(packages.glob("*.dist-info"))]
+    components = [FONT, *(_of_wheel(info) for info in sorted(packages.glob("*.dist-info")))]
     for kind in ("debian", "cpython"):
         components += [_of_notice(place.name) for place in sorted((folder / "licences").glob(f"{kind}_*"))]
     sbom = {

@@ -128,7 +128,7 @@ def test_the_list_of_contents_names_what_is_there(made: Path) -> None:
     assert {"pyside6-essentials", "reasoning-gym", "tokenizers", "pip", "python3.11-minimal", "libssl3"} <= names
     assert all(component["version"] for component in listed["components"])
     licences = {path.name.partition("-")[0].partition("_")[0].lower() for path in (payload / "licences").iterdir()}
-    assert {"sapo", "numpy", "debian", "transformers"} <= licences
+    assert {"sapo", "inter", "numpy", "debian", "transformers"} <= licences
 
 
 def test_its_examiner_asks_and_marks_as_a_clones_does(made: Path) -> None:

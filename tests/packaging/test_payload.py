@@ -160,3 +160,16 @@ def test_a_library_is_kept_once_under_all_its_names(tmp_path: Path) -> None:
     assert [str((tmp_path / name).readlink()) for name in names[:2]] == [names[2], names[2]]
     assert (tmp_path / "libllama.so").read_text() == "llama"
     assert not (tmp_path / "libggml.so").is_symlink() and not (tmp_path / "libggml.so.0").is_symlink()
+
+
+@pytest.mark.usefixtures("scripts")
+def test_the_shipped_font_is_listed_with_its_licence(tmp_path: Path) -> None:
+    import contents
+
+    (tmp_path / "python" / "notices").mkdir(parents=True)
+    (tmp_path / "packages").mkdir()
+    contents.write_licences(tmp_path, tmp_path / "packages")
+    contents.write_sbom(tmp_path, tmp_path / "packages")
+    assert "SIL OPEN FONT LICENSE" in (tmp_path / "licences" / "Inter").read_text(encoding="utf-8")
+    [font] = json.loads((tmp_path / "sbom.json").read_text())["components"]
+    assert (font["name"], font["licenses"]) == ("Inter", [{"license": {"id": "OFL-1.1"}}])

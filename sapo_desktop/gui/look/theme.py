@@ -7,6 +7,7 @@ Plain Qt styling (Fusion, a palette and one style sheet), so every widget update
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -20,8 +21,12 @@ from PySide6.QtWidgets import QApplication
 from sapo_desktop.core.resources import resource
 from sapo_desktop.view.words import PHASES
 
+log = logging.getLogger(__name__)
+
 GRID = 8
 """Every distance is a multiple of half of this."""
+_WEIGHTS = ("Regular", "SemiBold")
+"""The only ones that the window uses."""
 SCALE = {"caption": 12, "body": 14, "strong": 14, "subtitle": 16, "title": 22, "display": 30}
 """Pixels at 100%."""
 
@@ -177,6 +182,25 @@ def font(role: str = "body") -> QFont:
     return made
 
 
+def _plain_font() -> QFont:
+    """The shipped font. Scripts that it lacks come from the desktop's font."""
+    made = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    made.setFamilies([*_shipped(), *made.families()])
+    made.setPixelSize(pixels("body"))
+    made.setFeature(QFont.Tag("tnum"), 1)  # digits of one width: a number that changes moves nothing next to it
+    return made
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> list[str]:
+    """The family of the shipped font; none, which is logged, if Qt cannot read it."""
+    read = [QFontDatabase.addApplicationFont(str(resource(f"fonts/Inter-{kind}.ttf"))) for kind in _WEIGHTS]
+    if -1 in read:
+        log.warning("The shipped font cannot be read, so the window uses the desktop's. Install SAPO Desktop again.")
+        return []
+    return ["Inter"]
+
+
 def fixed_font(role: str = "body") -> QFont:
     """For a model's answers, addresses and logs."""
     made = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
@@ -198,9 +222,7 @@ def wear(theme: Theme, text_percent: int = 100) -> None:
     assert isinstance(app, QApplication)
     mine = looks()
     mine.theme, mine.text_percent = theme, text_percent
-    plain = QFont(app.font())
-    plain.setPixelSize(pixels("body"))
-    app.setFont(plain)
+    app.setFont(_plain_font())
     app.setPalette(_palette(theme))
     QDir.setSearchPaths("icons", [str(resource("icons"))])  # where the style sheet finds its arrows
     app.setStyleSheet(style_sheet(theme))
@@ -244,7 +266,7 @@ def style_sheet(theme: Theme) -> str:
     sizes = {role: pixels(role) for role in SCALE}
     inside, ring = scaled(16), scaled(6)  # of a radio button, inside its frame of two pixels
     radio = {"radio": inside, "radio_half": inside // 2 + 2, "ring": ring, "dot": inside + 4 - 2 * ring}
-    around = {"pad": pixels("body") // 2 + 1, "bar": scaled(8), "chip": pixels("body") + 2}
+    around = {"pad": pixels("body") // 2 + 1, "chip": pixels("body") + 2}
     return Template(_sheet()).substitute(asdict(theme), **sizes, **radio, **around)
 
 

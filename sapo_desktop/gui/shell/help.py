@@ -23,7 +23,11 @@ class HelpSheet(Sheet):
 
     def __init__(self, parent: QWidget, page: str, title: str, open_log: Callable[[], None]) -> None:
         super().__init__(
-            parent, tr("Help"), tr("SAPO Desktop {version}. Licence: Apache-2.0.").format(version=__version__)
+            parent,
+            tr("Help"),
+            tr("SAPO Desktop {version}. Licence: Apache-2.0. Font: Inter, under the Open Font License 1.1.").format(
+                version=__version__
+            ),
         )
         self._open_log = open_log
         self.add(column(Label(title, "strong"), Label(what_it_is(page)), spacing=0.5))

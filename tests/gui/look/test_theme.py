@@ -1,15 +1,21 @@
 """The palettes: contrast by WCAG 2.2, and chart colours that colour-blind people can tell apart."""
 
 import itertools
+import logging
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QFontInfo, QRawFont
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.resources import resource
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.look.theme import DARK, LIGHT, Theme
+from sapo_desktop.gui.widgets.table import Table, number
+from sapo_desktop.gui.widgets.text import Label, Role
 
 # Brettel, Viénot and Mollon's simplification by Viénot 1999, in linear RGB.
 _BLIND = {
@@ -95,3 +101,45 @@ def test_text_grows_with_the_setting(qapp: QApplication) -> None:
 def test_a_named_theme_goes_before_the_systems(qapp: QApplication) -> None:
     assert theme.chosen("dark") is DARK and theme.chosen("light") is LIGHT
     assert theme.chosen("system") in (LIGHT, DARK)
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+def test_every_text_is_in_the_shipped_font_with_digits_of_one_width(qtbot: QtBot, percent: int) -> None:
+    theme.wear(LIGHT, percent)
+    roles: tuple[Role, ...] = ("body", "caption", "muted", "strong", "subtitle", "title", "display", "chip")
+    shown = [*(Label("0", role) for role in roles), Table("numbers", [number("n", lambda row: row)])]
+    for widget in shown:
+        qtbot.addWidget(widget)
+        widget.ensurePolished()
+        metrics = widget.fontMetrics()
+        assert QFontInfo(widget.font()).family() == "Inter"
+        assert len({metrics.horizontalAdvance(6 * digit) for digit in "0123456789"}) == 1
+        assert metrics.horizontalAdvance("------") < metrics.horizontalAdvance("000000"), "only digits are widened"
+    assert len({widget.fontMetrics().height() for widget in shown}) > 3
+
+
+def test_the_shipped_font_has_every_character_of_both_languages(qapp: QApplication) -> None:
+    said = {*"".join(path.read_text(encoding="utf-8") for path in resource("translations").glob("*.ts"))}
+    said -= {*"\n∧∨"}  # Inter has no signs of logic
+    for kind in ("Regular", "SemiBold"):
+        path = resource(f"fonts/Inter-{kind}.ttf")
+        assert path.read_bytes()[:4] == b"\x00\x01\x00\x00", "TrueType, which every system reads"
+        font = QRawFont(str(path), 14)
+        assert [one for one in sorted(said) if not font.supportsCharacter(ord(one))] == []
+
+
+def test_a_damaged_font_is_logged_and_the_desktops_is_used(
+    qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    damaged = tmp_path / "font.ttf"
+    damaged.write_bytes(b"no font")
+    monkeypatch.setattr(theme, "resource", lambda name: damaged if name.endswith(".ttf") else resource(name))
+    theme._shipped.cache_clear()
+    try:
+        with caplog.at_level(logging.WARNING):
+            theme.wear(LIGHT, 150)
+        assert qapp.font().pixelSize() == 21 and "Inter" not in qapp.font().families()
+        assert "cannot be read" in caplog.text
+    finally:
+        monkeypatch.undo()
+        theme._shipped.cache_clear()

@@ -173,6 +173,7 @@ def test_help_lists_the_licences_of_the_libraries(qtbot: QtBot) -> None:
     press(window.findChild(HelpSheet), "Licences")
     said = all_texts(window.findChild(HelpSheet))
     assert "msgspec" in said and "BSD-3-Clause" in said
+    assert "Font: Inter, under the Open Font License" in said
 
 
 def test_help_says_what_each_page_is_and_leads_to_the_log(qtbot: QtBot) -> None:
