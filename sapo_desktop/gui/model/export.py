@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-from PySide6.QtWidgets import QProgressBar, QWidget
+from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.link.bridge import Bridge, Call
+from sapo_desktop.gui.widgets.bars import Progress
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.files import ask_folder
@@ -43,9 +44,7 @@ class ExportSheet(Sheet):
         self._folder.textChanged.connect(self._show_what_can_be)
         self.choose = Button(tr("Choose"), self._choose, icon="folder")
         self._said = Banner()
-        self._bar = QProgressBar()
-        self._bar.setRange(0, 0)
-        self._bar.setTextVisible(False)
+        self._bar = Progress()
         self._bar.setAccessibleName(tr("Writing"))
         keeping_place(self._bar).hide()
         where = labelled(tr("Folder"), self._folder, tr("A new or empty folder."))

@@ -3,12 +3,12 @@ another."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QProgressBar, QWidget
+from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.models import spec_of
 from sapo_desktop.gui.link.bridge import Bridge
-from sapo_desktop.gui.widgets.bars import show_done
+from sapo_desktop.gui.widgets.bars import Progress
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.forms import labelled, line
@@ -43,8 +43,7 @@ class TransferStrip(QWidget):
         self._card = Card()
         self._title = Elided("", "strong")
         self._words = Label("", "caption")
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
+        self._bar = Progress()
         self.cancel = Button("", self._cancel)
         said = column(self._title, self._bar, self._words, spacing=0.5)
         self._card.add(row((said, 1), self.cancel, spacing=2))
@@ -80,7 +79,7 @@ class TransferStrip(QWidget):
         self._title.set_text(f"{model_title(progress.model)}: {stage}")
         self._words.setText(model_words.transfer_words(transfer))
         share = min(1.0, transfer.done / transfer.total) if transfer.total else 0.0
-        show_done(self._bar, round(_STEPS * share), _STEPS)
+        self._bar.show_done(round(_STEPS * share), _STEPS)
         self._bar.setAccessibleName(f"{stage}: {self._words.text()}")
 
     def _tell(self, news: ModelInstalled | ModelFailed | None) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QProgressBar, QWidget
+from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.sentences import Sentence, Text
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.peers.link_box import LinkBox
-from sapo_desktop.gui.widgets.bars import show_done
+from sapo_desktop.gui.widgets.bars import Progress
 from sapo_desktop.gui.widgets.layout import column
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
@@ -65,8 +65,7 @@ class UnderWay(QWidget):
         self._view, self._bridge = view, bridge
         self.goal: Goal | None = None
         self._step = Label("", "subtitle")
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
+        self._bar = Progress()
         self._note = Label("", "muted")
         self._result = Banner()
         self._own = LinkBox(bridge)
@@ -181,7 +180,7 @@ class UnderWay(QWidget):
 
     def _say(self, text: str, done: int = 0, count: int = 0) -> None:
         self._step.setText(text)
-        show_done(self._bar, done, count)
+        self._bar.show_done(done, count)
         self._bar.setAccessibleName(text)
 
     def _linked(self, link: LinkInfo) -> None:

@@ -1,26 +1,57 @@
-"""Bars of several adjacent parts, and the meaning of their colours."""
+"""Bars: of progress, and of several adjacent parts with the meaning of their colours."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.widgets.layout import holding, row
 from sapo_desktop.gui.widgets.text import Label
 
-_HEIGHT, _SWATCH = 20, 12
+_HEIGHT, _SWATCH, _THIN = 20, 12, 8
 
 
-def show_done(bar: QProgressBar, done: int, total: int) -> None:
-    """The progress. While it is 0 or unknown, an animation: never empty."""
-    known = 0 < done <= total
-    bar.setRange(0, total if known else 0)
-    bar.setValue(done if known else 0)
+class Progress(QProgressBar):
+    """How far something is; stripes while that is 0 or unknown. It never moves by itself, as Qt's own would: words
+    next to it say what happens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setTextVisible(False)
+        self.setRange(0, 0)
+        theme.looks().changed.connect(self.updateGeometry)
+
+    def show_done(self, done: int, total: int) -> None:
+        """So much of the total."""
+        known = 0 < done <= total
+        self.setRange(0, total if known else 0)
+        self.setValue(done if known else 0)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(240, theme.scaled(_THIN))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(80, theme.scaled(_THIN))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        colours = theme.current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        whole, known = QRectF(self.rect()), self.maximum() > 0
+        clip = QPainterPath()
+        clip.addRoundedRect(whole, 4, 4)
+        painter.setClipPath(clip)
+        painter.fillRect(whole, QColor(colours.sunken if known else colours.accent_soft))
+        if known:
+            whole.setWidth(whole.width() * self.value() / self.maximum())
+        stripes = Qt.BrushStyle.SolidPattern if known else Qt.BrushStyle.BDiagPattern
+        painter.fillRect(whole, QBrush(QColor(colours.accent), stripes))
+        painter.end()
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,7 @@ class PageColumn(QScrollArea):
         if about:
             self.box.addWidget(self.about)
         outer = QHBoxLayout(inner)
-        outer.setContentsMargins(grid(3), grid(2.5), grid(3), grid(3))
+        outer.setContentsMargins(grid(3), grid(2.5), grid(3), grid(1.5))
         self._middle = QWidget()
         self._middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._bound()
@@ -221,7 +221,7 @@ def _taken_out(card: QWidget) -> bool:
 
 
 class Flow(QLayout):
-    """Small parts side by side, continued in the next line: chips, buttons."""
+    """Small parts side by side, continued in further lines of about one length: chips, buttons."""
 
     def __init__(self, *parts: QWidget, spacing: int = 8, centred: bool = False) -> None:
         super().__init__()
@@ -284,6 +284,20 @@ class Flow(QLayout):
         return max(0, y - self._space - rect.y())
 
     def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        """As few as possible, and none much shorter than the others: a single tab would look forgotten."""
+        lines = self._filled(width)
+        while len(lines) > 1:
+            longest = max(sum(item.sizeHint().width() + self._space for item in line) for line in lines) - self._space
+            if longest > width:  # a single part that is wider
+                break
+            width = longest - 1
+            if len(shorter := self._filled(width)) > len(lines):
+                break
+            lines = shorter
+        return lines
+
+    def _filled(self, width: int) -> list[list[QLayoutItem]]:
+        """Each line as full as it gets."""
         lines: list[list[QLayoutItem]] = []
         used = 0
         for item in self._items:

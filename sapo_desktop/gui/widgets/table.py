@@ -336,8 +336,11 @@ class Table(QTableView):
         left = self.viewport().width() - sum(
             self.columnWidth(at) for at in range(len(self._rows.headings)) if at not in stretched
         )
+        wanted = {at: self._wanted(at) for at in stretched}
+        given = _shared(max(left, 0), wanted, _least())
+        rest = max(0, left - sum(given.values())) // max(1, len(stretched))
         for at in stretched:
-            self.setColumnWidth(at, max(_least(), left // len(stretched)))
+            self.setColumnWidth(at, given[at] + rest)
 
     def _resized(self, at: int, width: int) -> None:
         is_own = self._fitting or self._rows.headings[at].stretch
