@@ -6,7 +6,9 @@ of the user's. What a keyring keeps is forgotten there.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
@@ -37,9 +39,13 @@ def places(folder: DataFolder, what: Iterable[What]) -> list[Path]:
 
 
 def size(path: Path) -> int:
-    """Bytes of a file, or of all in a folder."""
-    files = [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file() and not one.is_symlink()]
-    return sum(file.stat().st_size for file in files)
+    """Bytes of a file, or of all in a folder. A running node may delete some meanwhile."""
+    total = 0
+    for file in [path, *path.rglob("*")]:
+        with contextlib.suppress(FileNotFoundError):
+            found = file.lstat()
+            total += found.st_size if stat.S_ISREG(found.st_mode) else 0
+    return total
 
 
 def erase(folder: DataFolder, what: Iterable[What]) -> None:

@@ -77,14 +77,18 @@ def as_typed(value: Value) -> str:
 def found(query: str, texts: Mapping[str, Sequence[str]]) -> dict[GroupName, list[str]]:
     """The settings that contain every word of the query in their texts or key, by group; all of them for an empty
     query."""
-    words = query.casefold().split()
     hits: dict[GroupName, list[str]] = {}
     for group, keys in GROUPS.items():
         for key in keys:
-            hay = " ".join((key, *texts[key])).casefold()
-            if all(word in hay for word in words):
+            if matches(query, (key, *texts[key])):
                 hits.setdefault(group, []).append(key)
     return hits
+
+
+def matches(query: str, texts: Sequence[str]) -> bool:
+    """Whether every word of the query is in these texts."""
+    hay = " ".join(texts).casefold()
+    return all(word in hay for word in query.casefold().split())
 
 
 def _controls() -> dict[str, Control]:

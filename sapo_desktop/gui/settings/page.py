@@ -16,7 +16,8 @@ from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import GroupName
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.peers.me import ConsentSheet
-from sapo_desktop.gui.settings.groups import GROUPS, Value, found
+from sapo_desktop.gui.settings.erase import EraseCard
+from sapo_desktop.gui.settings.groups import GROUPS, Value, found, matches
 from sapo_desktop.gui.settings.rows import SettingRow
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
@@ -75,9 +76,10 @@ class SettingsPage(Page):
         self._groups.chosen.connect(self._choose)
         self._banner = Banner()
         self._places = column(spacing=2)
+        self._erase = EraseCard(bridge.folder, actions.erase.emit)
         self._empty = Empty("search", "", "")
         find = row(self._search, self._hits, spacing=1.5)
-        self.add(find, self._groups, self._banner, self._places, self._empty)
+        self.add(find, self._groups, self._banner, self._places, self._erase, self._empty)
         self._looking = timer(self, LOOK_MS, self._look)
         self._making = timer(self, MAKE_MS, self._make_next)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._find)
@@ -137,11 +139,7 @@ class SettingsPage(Page):
 
     def _measured(self, usage: Usage) -> None:
         """Show the measured use next to its limit."""
-        view = self.view
-        base, best = view.held_out_base, view.held_out
-        gained = None if base is None or best is None else 100 * (best - base)
-        used = view.swarm.used_total if view.swarm is not None else 0
-        said = setting_words.measured(usage, view.settings.price_per_kwh, gained, used)
+        said = setting_words.measured(usage, self.view.settings.price_per_kwh)
         for card in self._cards.values():
             for key in said.keys() & card.rows.keys():
                 card.rows[key].show_measured(said[key])
@@ -171,7 +169,9 @@ class SettingsPage(Page):
         for name, card in self._cards.items():
             card.show_rows(shown.get(name, []))
         self._hits.setText(tr("%n setting(s)", None, sum(map(len, shown.values()))))
-        self._empty.setVisible(not shown)
+        erases = matches(query, self._erase.words) if query.strip() else self._group == "storage"
+        self._erase.setVisible(erases)
+        self._empty.setVisible(not shown and not erases)
         if query.strip():
             self._empty.say(
                 tr("Nothing found"),

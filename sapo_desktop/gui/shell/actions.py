@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from functools import partial
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
 
 from sapo_desktop.core.errors import SapoError
@@ -19,7 +19,13 @@ from sapo_desktop.worker.control.messages.requests import Finish, Pause, Quit, R
 
 
 class Actions(QObject):
-    """The user's orders. The view shows their effect; refusals are reported by the bridge's `trouble`."""
+    """The user's orders. The view shows their effect; refusals are reported by the bridge's `trouble`.
+
+    Signals:
+        erase: quit, and delete this kind of stored data (system/erasing.py).
+    """
+
+    erase = Signal(str)
 
     def __init__(self, view: View, bridge: Bridge) -> None:
         super().__init__(bridge)

@@ -42,6 +42,7 @@ from sapo_desktop.gui.words import language
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.system.ends import marked
+from sapo_desktop.system.erasing import What
 from sapo_desktop.system.folders import DataFolder, explained
 from sapo_desktop.system.logs import begin_log, open_log
 from sapo_desktop.view.link import Ended
@@ -139,8 +140,23 @@ def main(folder: Path, *, hidden: bool = False, link: str = "") -> int:
             desktop.follow(link)
             ends.enter_context(collected_here(desktop))
             code = app.exec()
+    if desktop.erases is not None:
+        _erase(data, desktop.erases)
     gc.freeze()  # everything is freed with the process: Python need not search for reference cycles
     return code
+
+
+def _erase(data: DataFolder, what: What) -> None:
+    """Delete it, now that node and log are closed, and show whether it worked."""
+    from sapo_desktop.worker.control import unstarted
+
+    try:
+        unstarted.erase(data, [what])
+    except SapoError as error:
+        message(QMessageBox.Icon.Critical, tr("Not everything was deleted"), in_words(error)).exec()
+    else:
+        about = tr("The data is deleted. Start SAPO Desktop again if you want to continue.")
+        message(QMessageBox.Icon.Information, tr("Deleted"), about).exec()
 
 
 def _tell_of_end(data: DataFolder, reason: Text) -> None:
@@ -167,7 +183,12 @@ def only_a_box_is_seen(*, hidden: bool) -> bool:
 def cannot_start(error: SapoError) -> QMessageBox:
     """Show why no window opens, when there are no settings for language and colours."""
     language.speak(language.chosen("auto"))
-    box = QMessageBox(QMessageBox.Icon.Critical, tr("SAPO Desktop cannot start"), in_words(error))
+    return message(QMessageBox.Icon.Critical, tr("SAPO Desktop cannot start"), in_words(error))
+
+
+def message(icon: QMessageBox.Icon, title: str, text: str) -> QMessageBox:
+    """A box for what must be said without the window."""
+    box = QMessageBox(icon, title, text)
     box.setTextFormat(Qt.TextFormat.PlainText)
     return box
 
@@ -206,6 +227,8 @@ class Desktop(QObject):
 
     def __init__(self, app: App, folder: DataFolder) -> None:
         super().__init__()
+        self.erases: What | None = None
+        """What to delete once all of it is closed."""
         self._app = app
         self._folder = folder
         self._memory = recall(folder)
@@ -218,6 +241,7 @@ class Desktop(QObject):
         self.view.settings = self._looks
         self.bridge = Bridge(folder.root, self.view)
         self.actions = Actions(self.view, self.bridge)
+        self.actions.erase.connect(self.erase)
         self.window = self._new_window(self._memory.looks)
         self.tray = Tray(self.view, self.bridge, self.actions)
         self.tray.open_wanted.connect(self.open)
@@ -280,7 +304,7 @@ class Desktop(QObject):
         if self._wizard is not None:
             self._wizard.hide()
         self.tray.close()
-        if self.view.settings.when_window_closes == "continue":
+        if self.view.settings.when_window_closes == "continue" and self.erases is None:
             self._leave()
             return
         ending = self.bridge.link.quit_worker()
@@ -293,6 +317,11 @@ class Desktop(QObject):
 
         looking = timer(self, 50, look)
         looking.start()
+
+    def erase(self, what: What) -> None:
+        """Quit, and delete this."""
+        self.erases = what
+        self.quit()
 
     # -- the first run ---------------------------------------------------------------------------------------
 

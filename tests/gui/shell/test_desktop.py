@@ -3,7 +3,9 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
+import msgspec
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QSystemTrayIcon
@@ -89,3 +91,23 @@ def test_on_a_mac_the_dock_brings_a_closed_window_back(
     qtbot.wait(20)
     QCoreApplication.sendEvent(qapp, QEvent(QEvent.Type.ApplicationActivate))
     assert desktop.window.isVisible() is opens
+
+
+@pytest.mark.parametrize("tray", [True], indirect=True)
+@pytest.mark.parametrize("when_closed", ["quit", "continue"])
+def test_the_node_ends_before_data_is_deleted(
+    qtbot: QtBot, qapp: App, desktop: Desktop, monkeypatch: pytest.MonkeyPatch, when_closed: str
+) -> None:
+    ended: list[str] = []
+    link = SimpleNamespace(quit_worker=lambda: ended.append("worker") or Done(), stop=lambda: ended.append("link"))
+    monkeypatch.setattr(Bridge, "link", link)
+    monkeypatch.setattr(qapp, "exit", lambda code: ended.append("window"))
+    desktop.view.settings = msgspec.structs.replace(desktop.view.settings, when_window_closes=when_closed)
+    desktop.actions.erase.emit("learned")
+    qtbot.waitUntil(lambda: "window" in ended)
+    assert ended == ["worker", "link", "window"] and desktop.erases == "learned"
+
+
+class Done:
+    def done(self) -> bool:
+        return True
