@@ -4,6 +4,82 @@
 <context>
     <name></name>
     <message>
+        <source>Delete data</source>
+        <translation>Daten löschen</translation>
+    </message>
+    <message>
+        <source>Delete what this app stored: what was learned, models, your key, or all.</source>
+        <translation>Lösche, was diese App gespeichert hat: Gelerntes, Modelle, deinen Schlüssel oder alles.</translation>
+    </message>
+    <message>
+        <source>Choose what to delete</source>
+        <translation>Auswählen, was gelöscht wird</translation>
+    </message>
+    <message>
+        <source>The node stops, SAPO Desktop closes, and the data goes. Nobody can restore it.</source>
+        <translation>Der Knoten hält an, SAPO Desktop schließt sich, und die Daten werden gelöscht. Niemand kann sie wiederherstellen.</translation>
+    </message>
+    <message>
+        <source>Choose one to see what goes.</source>
+        <translation>Wähle etwas, um zu sehen, was gelöscht wird.</translation>
+    </message>
+    <message>
+        <source>What goes</source>
+        <translation>Was gelöscht wird</translation>
+    </message>
+    <message>
+        <source>Delete and close</source>
+        <translation>Löschen und schließen</translation>
+    </message>
+    <message>
+        <source>These go: {size}</source>
+        <translation>Gelöscht werden: {size}</translation>
+    </message>
+    <message>
+        <source>Nothing of that is there.</source>
+        <translation>Davon ist nichts da.</translation>
+    </message>
+    <message>
+        <source>What was learned</source>
+        <translation>Das Gelernte</translation>
+    </message>
+    <message>
+        <source>Checkpoints, rounds and scores of all models go. Models, settings and your key stay.</source>
+        <translation>Gelöscht werden Checkpoints, Runden und Prüfwerte aller Modelle. Modelle, Einstellungen und dein Schlüssel bleiben.</translation>
+    </message>
+    <message>
+        <source>The models in this app&apos;s folder go. What was learned stays, and so do the models of other programs. The starter comes with the app.</source>
+        <translation>Gelöscht werden die Modelle im Ordner dieser App. Das Gelernte bleibt, und auch die Modelle anderer Programme. Das Startmodell gehört zur App.</translation>
+    </message>
+    <message>
+        <source>Your key</source>
+        <translation>Dein Schlüssel</translation>
+    </message>
+    <message>
+        <source>The key goes by which peers know this computer. For them, the next start is a new computer.</source>
+        <translation>Gelöscht wird der Schlüssel, an dem Peers diesen Computer erkennen. Nach dem nächsten Start ist er für sie ein neuer.</translation>
+    </message>
+    <message>
+        <source>Everything</source>
+        <translation>Alles</translation>
+    </message>
+    <message>
+        <source>All of it goes, with settings, own tasks and log. The app itself stays, and so do files that you exported and the models of other programs.</source>
+        <translation>All das wird gelöscht, dazu Einstellungen, eigene Aufgaben und Protokoll. Die App selbst bleibt, und auch Dateien, die du exportiert hast, und Modelle anderer Programme.</translation>
+    </message>
+    <message>
+        <source>Not everything was deleted</source>
+        <translation>Nicht alles wurde gelöscht</translation>
+    </message>
+    <message>
+        <source>The data is deleted. Start SAPO Desktop again if you want to continue.</source>
+        <translation>Die Daten sind gelöscht. Starte SAPO Desktop neu, wenn du weitermachen willst.</translation>
+    </message>
+    <message>
+        <source>Deleted</source>
+        <translation>Gelöscht</translation>
+    </message>
+    <message>
         <source>Nothing is being computed.</source>
         <translation>Es wird nichts berechnet.</translation>
     </message>
@@ -103,8 +179,12 @@
         <translation>{number}&#xa0;%</translation>
     </message>
     <message>
-        <source>{number} points</source>
-        <translation>{number} Punkte</translation>
+        <source>{low} to {high}</source>
+        <translation>{low} bis {high}</translation>
+    </message>
+    <message>
+        <source>{interval} points</source>
+        <translation>{interval} Punkte</translation>
     </message>
     <message>
         <source>under 0.1 s</source>
@@ -505,10 +585,10 @@
         <translation>{here} zu {peers}</translation>
     </message>
     <message numerus="yes">
-        <source>median of %n peer(s), {low} to {high}</source>
+        <source>median of %n peer(s), {interval}</source>
         <translation>
-            <numerusform>Median von %Ln Peer, {low} bis {high}</numerusform>
-            <numerusform>Median von %Ln Peers, {low} bis {high}</numerusform>
+            <numerusform>%Ln Peer, {interval}</numerusform>
+            <numerusform>Median von %Ln Peers, {interval}</numerusform>
         </translation>
     </message>
     <message>
@@ -522,6 +602,10 @@
     <message>
         <source>estimated</source>
         <translation>geschätzt</translation>
+    </message>
+    <message>
+        <source>under 0.01 kWh</source>
+        <translation>unter 0,01 kWh</translation>
     </message>
     <message>
         <source>{energy} kWh</source>
@@ -551,12 +635,12 @@
         </translation>
     </message>
     <message>
-        <source>{gain} since the start, which may be chance</source>
-        <translation>{gain} seit dem Anfang, vielleicht Zufall</translation>
+        <source>the change may be chance</source>
+        <translation>der Unterschied ist vielleicht Zufall</translation>
     </message>
     <message>
-        <source>{gain} since the start ({low} to {high})</source>
-        <translation>{gain} seit dem Anfang ({low} bis {high})</translation>
+        <source>{points} since the start</source>
+        <translation>{points} seit dem Anfang</translation>
     </message>
     <message>
         <source>Does it learn?</source>
@@ -655,8 +739,8 @@
         <translation>Einstellungen öffnen</translation>
     </message>
     <message>
-        <source>Your answers helped</source>
-        <translation>Antworten halfen</translation>
+        <source>You helped</source>
+        <translation>Du halfst</translation>
     </message>
     <message>
         <source>All rounds</source>
@@ -881,8 +965,8 @@
         <translation>Der Unterschied kann Zufall sein.</translation>
     </message>
     <message>
-        <source>{model} leads by {points} ({low} to {high}).</source>
-        <translation>{model} führt mit {points} ({low} bis {high}).</translation>
+        <source>{model} leads by {points}.</source>
+        <translation>{model} führt mit {points}.</translation>
     </message>
     <message numerus="yes">
         <source>%n question(s) are too long for this model and count as not solved.</source>
@@ -1217,8 +1301,8 @@
         <translation>Beide ganz zeigen</translation>
     </message>
     <message>
-        <source>{task}: right after round {round}. This question is never used for training.</source>
-        <translation>{task}: richtig nach Runde {round}. Mit dieser Frage wird nie trainiert.</translation>
+        <source>{task}: right after round {round}. Never used for training.</source>
+        <translation>{task}: richtig nach Runde {round}. Damit wird nie trainiert.</translation>
     </message>
     <message>
         <source>(no answer)</source>
@@ -1911,19 +1995,12 @@
         <translation>Jetzt: {value}</translation>
     </message>
     <message>
-        <source>So far {energy} kWh</source>
-        <translation>Bisher {energy} kWh</translation>
+        <source>So far: {energy}</source>
+        <translation>Bisher: {energy}</translation>
     </message>
     <message>
         <source>{energy}, cost {cost}</source>
         <translation>{energy}, das kostete {cost}</translation>
-    </message>
-    <message numerus="yes">
-        <source>{energy}; gained {points} points of held-out score, and %n group(s) from peers</source>
-        <translation>
-            <numerusform>{energy}; gewonnen: {points} Punkte beim Prüfwert und %Ln Gruppe von Peers</numerusform>
-            <numerusform>{energy}; gewonnen: {points} Punkte beim Prüfwert und %Ln Gruppen von Peers</numerusform>
-        </translation>
     </message>
     <message>
         <source>{count} cores</source>
@@ -2367,10 +2444,6 @@
     <message>
         <source>Run for an hour, even though your settings would make it wait.</source>
         <translation>Eine Stunde lang weitermachen, auch wenn deine Einstellungen es warten ließen.</translation>
-    </message>
-    <message>
-        <source>Go on</source>
-        <translation>Weiter</translation>
     </message>
     <message>
         <source>Pause</source>
@@ -3423,8 +3496,8 @@
         <translation>Peer</translation>
     </message>
     <message>
-        <source>Direction</source>
-        <translation>Richtung</translation>
+        <source>Opened</source>
+        <translation>Aufgebaut</translation>
     </message>
     <message>
         <source>Who started the link</source>
@@ -5588,8 +5661,8 @@
         <translation>Tritt dem Schwarm bei. {busy}</translation>
     </message>
     <message>
-        <source>Your model learned to answer a hard question</source>
-        <translation>Dein Modell hat gelernt, eine schwere Frage zu beantworten</translation>
+        <source>First hard question solved</source>
+        <translation>Erste schwere Frage gelöst</translation>
     </message>
     <message>
         <source>It is learning how to answer: {readable}% readable.</source>
@@ -7654,8 +7727,8 @@
         <translation>Dieser Computer ist in keinem lokalen Netz: Dort werden keine Knoten gesucht. Nenne einen Peer mit seiner Adresse.</translation>
     </message>
     <message>
-        <source>This computer reports no temperature of its processor or card, so the node cannot pause for it. Fewer threads, or a smaller processor_percent, keep it cooler.</source>
-        <translation>Dieser Computer nennt keine Temperatur seines Prozessors oder seiner Karte, also kann der Knoten dafür nicht pausieren. Weniger Threads oder ein kleineres processor_percent halten ihn kühler.</translation>
+        <source>This computer reports no temperature of its processor or card, so the node cannot pause for it. Fewer threads, or a smaller share of their time, keep it cooler.</source>
+        <translation>Dieser Computer nennt keine Temperatur seines Prozessors oder seiner Karte, also kann der Knoten dafür nicht pausieren. Weniger Threads oder ein kleinerer Anteil ihrer Zeit halten ihn kühler.</translation>
     </message>
     <message>
         <source>This computer&apos;s clock says {today}, but the list of versions was made on {date}. Set the clock.</source>
@@ -8432,8 +8505,8 @@
         <translation>Hilfe</translation>
     </message>
     <message>
-        <source>SAPO Desktop {version}. Licence: Apache-2.0.</source>
-        <translation>SAPO Desktop {version}. Lizenz: Apache-2.0.</translation>
+        <source>SAPO Desktop {version}. Licence: Apache-2.0. Font: Inter, under the Open Font License 1.1.</source>
+        <translation>SAPO Desktop {version}. Lizenz: Apache-2.0. Schrift: Inter, unter der Open Font License 1.1.</translation>
     </message>
     <message>
         <source>The log shows what happened, and writes a file for a bug report.</source>

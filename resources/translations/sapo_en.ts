@@ -25,10 +25,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>median of %n peer(s), {low} to {high}</source>
+        <source>median of %n peer(s), {interval}</source>
         <translation>
-            <numerusform>%Ln peer, {low} to {high}</numerusform>
-            <numerusform>median of %Ln peers, {low} to {high}</numerusform>
+            <numerusform>%Ln peer, {interval}</numerusform>
+            <numerusform>median of %Ln peers, {interval}</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -211,13 +211,6 @@
         <translation>
             <numerusform>Answer, %Ln character</numerusform>
             <numerusform>Answer, %Ln characters</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>{energy}; gained {points} points of held-out score, and %n group(s) from peers</source>
-        <translation>
-            <numerusform>{energy}; gained {points} points of held-out score, and %Ln group from peers</numerusform>
-            <numerusform>{energy}; gained {points} points of held-out score, and %Ln groups from peers</numerusform>
         </translation>
     </message>
     <message numerus="yes">

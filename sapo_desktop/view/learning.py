@@ -100,7 +100,7 @@ def milestones(view: View) -> list[Text]:
     if rounds:
         found.append(sentence("{count} rounds finished", count=rounds))
     if view.learned is not None and view.learned.task.endswith("/hard"):
-        found.append(sentence("Your model learned to answer a hard question"))
+        found.append(sentence("First hard question solved"))
     if helped and not view.silo:
         found.append(
             sentence("Your answers helped {count} computers", count=helped)

@@ -148,7 +148,7 @@ class LearnedCard(Card):
         self._question.setText(shortened(in_plain_signs(learned.question), _LEARNED_QUESTION))
         self._before.show_answer(learned.before)
         self._now.show_answer(learned.now)
-        words = tr("{task}: right after round {round}. This question is never used for training.").format(
+        words = tr("{task}: right after round {round}. Never used for training.").format(
             task=task_name(learned.task), round=numbers.count(learned.round)
         )
         gain = self._view.held_out_gain

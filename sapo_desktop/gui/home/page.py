@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QMenu, QProgressBar, QToolButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QMenu, QToolButton, QWidget
 
 from sapo_desktop.gui.home.cards import LearnedCard, MilestonesCard, NowCard, UpdateBanner
 from sapo_desktop.gui.home.chart import ChartCard
@@ -14,7 +14,7 @@ from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.shell.actions import Actions, add_pauses
 from sapo_desktop.gui.shell.page import Page
-from sapo_desktop.gui.widgets.bars import show_done
+from sapo_desktop.gui.widgets.bars import Progress
 from sapo_desktop.gui.widgets.buttons import Button, IconButton
 from sapo_desktop.gui.widgets.dialog import confirm
 from sapo_desktop.gui.widgets.layout import WIDE, Card, Columns, Figure, column, holding, keeping_place, row
@@ -75,7 +75,7 @@ class HomePage(Page):
         self._now = NowCard(view)
         # Neither fits on a small screen; its latest answer is on Learning, too.
         self._next.offering.connect(lambda offered: self._now.setVisible(not offered))
-        small = holding(column(self._learned, self._now, self._next, self._milestones, 1, spacing=1))
+        small = holding(column(self._learned, self._now, self._next, self._milestones, 1, spacing=0.75))
         cards = Columns(self._chart, small, narrowest=380, most=2, shares=(5, 3))
         self.add(self._hero, self._banner, self._newer, (cards, 1))
         self.fill()
@@ -189,8 +189,7 @@ class Hero(Card):
         self._sentence = Label("", "strong", lines=1)
         self._time = Label("", "muted", lines=1)
         self._phase = Elided("", "caption")
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
+        self._bar = Progress()
         self._bar.setFixedWidth(200)
         self._progress = holding(row(self._bar, (self._phase, 1), spacing=1.5))
         self._words = column(self._learns, self._sentence, self._time, self._progress, spacing=0.5)
@@ -242,7 +241,7 @@ class Hero(Card):
         view = self._view
         self._bar.setVisible(view.starts or view.at_work)
         known = view.at_work and view.total > 0
-        show_done(self._bar, view.done, view.total if known else 0)
+        self._bar.show_done(view.done, view.total if known else 0)
         of = f" {numbers.count(view.done)}/{numbers.count(view.total)}" if known else ""
         phase = f"{phase_words(view.phase)}{of}" if view.at_work else ""
         self._bar.setAccessibleName(phase or state_sentence(view))
@@ -263,7 +262,7 @@ class Counts(QWidget):
         set_tooltip(self._peers, tr("For the same kinds of question, at the same levels, in the same rounds."))
         self._rounds = Figure(tr("Rounds"), role="subtitle")
         self._answers = Figure(tr("Answers given"), role="subtitle")
-        self._drawn = Figure(tr("Your answers helped"), role="subtitle")
+        self._drawn = Figure(tr("You helped"), role="subtitle")
         self._energy = Figure(tr("Energy"), role="subtitle")
         self._figures = [
             *(self._held_out, self._here, self._peers),
@@ -306,8 +305,8 @@ class Counts(QWidget):
             return
         self._peers.set(
             tr("{here} vs {peers}").format(here=numbers.percent(shares.mine), peers=numbers.percent(shares.others)),
-            tr("median of %n peer(s), {low} to {high}", None, shares.peers).format(
-                low=numbers.percent(shares.low), high=numbers.percent(shares.high)
+            tr("median of %n peer(s), {interval}", None, shares.peers).format(
+                interval=numbers.between(numbers.percent(shares.low), numbers.percent(shares.high))
             ),
         )
 
@@ -317,7 +316,7 @@ class Counts(QWidget):
         about = tr("cost {cost}").format(cost=numbers.number(price * kwh, 2)) if price else ""
         if not about:
             about = tr("measured") if usage.measured else tr("estimated")
-        self._energy.set(tr("{energy} kWh").format(energy=numbers.number(kwh, 2)), about)
+        self._energy.set(numbers.energy(usage.joules), about)
 
 
 def _what_for() -> str:

@@ -154,7 +154,7 @@ class KeptAnswers(Card):
         for short in (self.origin, self.verdict):
             short.setSizeAdjustPolicy(Choice.SizeAdjustPolicy.AdjustToContents)
         self.search = SearchLine(tr("Search in questions and answers"))
-        self.search.setMinimumWidth(240)
+        self.search.setMinimumWidth(300)
         self._typing = timer(self, SEARCH_MS, self.load, once=True)
         for choice in (self.task, self.origin, self.verdict):
             choice.chosen.connect(lambda _: self.load())

@@ -307,6 +307,14 @@ class PractisedCard(Card):
         )  # fmt: skip
 
 
+def _by_level(row: FamilyRow) -> str:
+    """`79% · 62%`: up to the last level that was asked."""
+    shares = [numbers.percent(level.solved) for level in row.levels]
+    while len(shares) > 1 and shares[-1] == numbers.NOTHING:
+        shares.pop()
+    return " · ".join(shares)
+
+
 def _headings() -> list[Heading]:
     def state(row: FamilyRow) -> str:
         if not row.chosen:
@@ -328,7 +336,7 @@ def _headings() -> list[Heading]:
         ),
         Heading(
             tr("By level"),
-            lambda row: " · ".join(numbers.percent(level.solved) for level in row.levels),
+            _by_level,
             about=tr("Share solved at each level, from easy to hard"),
             right=True,
             spare=1,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QProgressBar
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import EvalReport, Gain
 from sapo_desktop.gui.link.bridge import Bridge, Call
 from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.model.export import ExportSheet, item_name
-from sapo_desktop.gui.widgets.bars import show_done
+from sapo_desktop.gui.widgets.bars import Progress
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import confirm
 from sapo_desktop.gui.widgets.layout import Card, Flow, holding, row
@@ -189,7 +188,7 @@ class CheckpointsCard(Card):
 
 
 def _comparison_words(one: Comparison) -> str:
-    """`The same 120 questions: SmolLM2 3% → 22%, Starter 10% → 40%. Starter leads by +18 points (+10 to +26).`"""
+    """`The same 120 questions: SmolLM2 3% → 22%, Starter 10% → 40%. Starter leads by +10 to +26 points.`"""
 
     def came(model: Compared) -> str:
         base, now = numbers.percent(model.base), numbers.percent(model.now)
@@ -201,11 +200,8 @@ def _comparison_words(one: Comparison) -> str:
     ahead, gain = (one.ours, one.difference) if one.difference.value >= 0 else (one.other, _turned(one.difference))
     if gain.low <= 0:
         return said + " " + tr("The difference may be chance.")
-    words = tr("{model} leads by {points} ({low} to {high}).").format(
-        model=model_title(ahead.name),
-        points=numbers.points(gain.value),
-        low=numbers.signed(100 * gain.low, 0),
-        high=numbers.signed(100 * gain.high, 0),
+    words = tr("{model} leads by {points}.").format(
+        model=model_title(ahead.name), points=numbers.points(gain.low, gain.high)
     )
     return f"{said} {words}"
 
@@ -242,8 +238,7 @@ class ScoreBox(Card):
         self.begin = Button(tr("Start"), self._begin, kind="primary")
         self.close_button = Button(tr("Close"), self._close)
         self._choice = holding(row(self._which, 1, self.close_button, self.begin))
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
+        self._bar = Progress()
         self._words = Label("", "caption")
         self.cancel = Button(tr("Cancel"), self._cancel, icon="cross")
         self._progress = holding(row(self._bar, self._words, self.cancel, spacing=1.5))
@@ -268,7 +263,7 @@ class ScoreBox(Card):
             return
         view = self._view
         scoring = view.phase == "evaluate" and view.total > 0
-        show_done(self._bar, view.done, view.total if scoring else 0)
+        self._bar.show_done(view.done, view.total if scoring else 0)
         self._words.setText(
             tr("{done} of {total} questions").format(done=numbers.count(view.done), total=numbers.count(view.total))
             if scoring

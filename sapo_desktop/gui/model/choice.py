@@ -62,6 +62,7 @@ class ModelsCard(Card):
         )
         self._which.chosen.connect(lambda which: self._fill())
         self.search = HubSearch(view, bridge, self.refresh)
+        self.search.hide()
         self.table = Table(tr("Models"), _headings(view), rows_shown=8, same=lambda row: row.name)
         self.table.pointed.connect(self._point)
         self.details = ModelDetails(view)

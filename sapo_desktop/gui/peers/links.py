@@ -96,7 +96,7 @@ def _headings() -> list[Heading]:
     return [
         Heading(tr("Peer"), lambda link: peer_words.short_key(link.key)),
         Heading(
-            tr("Direction"),
+            tr("Opened"),
             peer_words.direction,
             icon=lambda link: ("out", "muted") if link.dialled else ("in", "muted"),
             about=tr("Who started the link"),

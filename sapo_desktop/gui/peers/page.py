@@ -240,7 +240,7 @@ class OverviewCard(Card):
         self._shared = Figure(tr("Groups shared"))
         self._drawn = Figure(tr("Groups used"))
         self._pool = Figure(tr("In the pool"))
-        self._used = Figure(tr("Your answers helped"))
+        self._used = Figure(tr("You helped"))
         self._incoming = Figure(tr("Receiving"))
         self._outgoing = Figure(tr("Sending"))
         figures = (self._drawn, self._shared, self._used, self._pool, self._incoming, self._outgoing)

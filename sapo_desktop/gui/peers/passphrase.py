@@ -28,7 +28,7 @@ class PassphraseSheet(Sheet):
         self.add(self._trouble, labelled(tr("Passphrase"), self._first))
         if new:
             self.add(labelled(tr("Repeat it"), self._second))
-        self.ok = Button(tr("Go on"), self._try, kind="primary")
+        self.ok = Button(tr("Continue"), self._try, kind="primary")
         self.add_buttons(Button(tr("Cancel"), self.reject), self.ok)
         self._first.setFocus()
 

@@ -113,7 +113,7 @@ class SettingRow(QFrame):
 
     def add_action(self, text: str, on_press: Callable[[], object]) -> None:
         """Add an action below the measured value."""
-        self._action = Button(text, on_press, kind="quiet")
+        self._action = Button(text, on_press, kind="inline")
         self._words.insertWidget(self._words.count() - 1, self._action, 0, Qt.AlignmentFlag.AlignLeft)
 
     def stops(self) -> list[QWidget]:

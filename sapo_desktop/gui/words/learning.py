@@ -154,10 +154,8 @@ def gain_words(now: float | None, base: float | None, gain: Gain | None, questio
     if questions and now == 0:
         return tr("none of %n question(s) solved yet", None, questions)
     if gain.low <= 0 <= gain.high:
-        return tr("{gain} since the start, which may be chance").format(gain=numbers.points(gain.value))
-    return tr("{gain} since the start ({low} to {high})").format(
-        gain=numbers.points(gain.value), low=numbers.signed(100 * gain.low, 0), high=numbers.signed(100 * gain.high, 0)
-    )
+        return tr("the change may be chance")
+    return tr("{points} since the start").format(points=numbers.points(gain.low, gain.high))
 
 
 def held_out_words(view: View) -> str:
@@ -178,7 +176,7 @@ def week_words(week: Week, view: View) -> str:
     if week.helped and not view.silo:
         said.append(tr("%n computer(s) helped", None, week.helped))
     kwh, price = week.joules / 3.6e6, view.settings.price_per_kwh
-    energy = tr("{energy} kWh").format(energy=numbers.number(kwh, 2))
+    energy = numbers.energy(week.joules)
     if price:
         energy = tr("{energy}, cost {cost}").format(energy=energy, cost=numbers.number(price * kwh, 2))
     said.append(energy)

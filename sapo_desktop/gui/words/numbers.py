@@ -46,9 +46,21 @@ def percent(share: float | None) -> str:
     return tr("{number}%").format(number=QLocale().toString(whole))
 
 
-def points(difference: float) -> str:
-    """`+8 points`, of a hundred: the difference of two shares."""
-    return tr("{number} points").format(number=signed(100 * difference, 0))
+def between(low: str, high: str) -> str:
+    """`67% to 73%`, which stays in one line."""
+    return tr("{low} to {high}").format(low=low, high=high).replace(" ", "\u00a0")
+
+
+def points(low: float, high: float) -> str:
+    """`+6 to +12 points`, of a hundred: the interval of a difference of two shares. Never its middle: next to the
+    rounded shares it could differ from what a reader computes."""
+    return tr("{interval} points").format(interval=between(signed(100 * low, 0), signed(100 * high, 0)))
+
+
+def energy(joules: float) -> str:
+    """`0.52 kWh`; not 0.00 for what was little."""
+    kwh = joules / 3.6e6
+    return tr("under 0.01 kWh") if 0 < kwh < 0.005 else tr("{energy} kWh").format(energy=number(kwh, 2 if kwh else 0))
 
 
 def size(bytes_: float | None) -> str:

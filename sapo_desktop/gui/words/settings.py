@@ -56,16 +56,16 @@ def choices(key: str) -> dict[str, str]:
     words: dict[str, dict[str, str]] = {
         "language": {"auto": tr("Same as system"), **LANGUAGES},
         "theme": {"system": tr("Same as system"), "light": tr("Light"), "dark": tr("Dark")},
-        "when_window_closes": {"end": tr("Quit"), "continue": tr("Go on")},
-        "on_battery": {"pause": tr("Pause"), "continue": tr("Go on")},
+        "when_window_closes": {"end": tr("Quit"), "continue": tr("Continue")},
+        "on_battery": {"pause": tr("Pause"), "continue": tr("Continue")},
         "notify": {
             "none": tr("None"),
             "problems": tr("Problems"),
             "pauses": tr("Problems and pauses"),
             "all": tr("All"),
         },
-        "when_in_use": {"pause": tr("Pause"), "limits": tr("Apply the limits"), "continue": tr("Go on")},
-        "on_metered": {"pause": tr("Pause"), "continue": tr("Go on")},
+        "when_in_use": {"pause": tr("Pause"), "limits": tr("Apply the limits"), "continue": tr("Continue")},
+        "on_metered": {"pause": tr("Pause"), "continue": tr("Continue")},
         "weighting": {name: weighting_name(name) for name in WEIGHTINGS},
         "reward": {
             "auto": tr("Right, or readable at first"),
@@ -101,20 +101,16 @@ def zero(key: str) -> str:
     }.get(key, "")
 
 
-def measured(usage: Usage, price: float, gained: float | None, used: int) -> dict[str, str]:
-    """The measured use, for the settings that limit it. `gained`: points of the held-out score; `used`: groups that
-    peers used."""
+def measured(usage: Usage, price: float) -> dict[str, str]:
+    """The measured use, for the settings that limit it."""
     now = tr("Now: {value}")
     kwh = usage.joules / 3.6e6
-    energy = tr("So far {energy} kWh").format(energy=numbers.number(kwh))
+    energy = tr("So far: {energy}").format(energy=numbers.energy(usage.joules))
     if price:
         energy = tr("{energy}, cost {cost}").format(energy=energy, cost=numbers.number(price * kwh, 2))
-    if gained is not None:
-        form = tr("{energy}; gained {points} points of held-out score, and %n group(s) from peers", None, used)
-        energy = form.format(energy=energy, points=numbers.signed(gained, 1))
     sent = now.format(value=tr("{size}/s").format(size=numbers.size(usage.sent)))
     received = now.format(value=tr("{size}/s").format(size=numbers.size(usage.received)))
-    cores = now.format(value=tr("{count} cores").format(count=numbers.number(usage.cores, 2)))
+    cores = now.format(value=tr("{count} cores").format(count=numbers.number(usage.cores, 2 if usage.cores else 0)))
     return {
         "threads": cores,
         "processor_percent": cores,

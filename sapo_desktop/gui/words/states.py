@@ -63,7 +63,7 @@ def action_words(action: MainAction, silo: bool) -> str:
     """The label of the large button."""
     return {
         "contribute": tr("Learn alone") if silo else tr("Contribute"),
-        "resume": tr("Go on"),
+        "resume": tr("Continue"),
         "pause": tr("Pause"),
         "anyway": tr("Run anyway for 1 h"),
         "try again": tr("Start again"),

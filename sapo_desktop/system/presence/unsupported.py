@@ -47,7 +47,7 @@ def _heat() -> Text:
         return ""
     return sentence(
         "This computer reports no temperature of its processor or card, so the node cannot pause for "
-        "it. Fewer threads, or a smaller processor_percent, keep it cooler."
+        "it. Fewer threads, or a smaller share of their time, keep it cooler."
     )
 
 

@@ -38,18 +38,19 @@ def _first_round(db: sqlite3.Connection, since: float) -> int:
 
 
 def _scores(db: sqlite3.Connection, since: float) -> tuple[float | None, float | None]:
-    """For the current model and equal questions: the score before these days, or its first one, and the newest."""
+    """For the current model and equal questions: the score before these days, or its first one, and the newest. None
+    before, if that is the only one."""
     of_line = (
         f"FROM evals WHERE lost = 0 AND which = 'validation' AND {AT_WORK} AND finished {{}} ? "
-        "AND json_extract(report, '$.line') = ? ORDER BY {} LIMIT 1"
+        "AND json_extract(report, '$.line') = ? AND id != ? ORDER BY {} LIMIT 1"
     )
     newest = db.execute(
-        f"SELECT score, json_extract(report, '$.line'), finished FROM evals WHERE lost = 0 AND which = 'validation' "
-        f"AND {AT_WORK} ORDER BY round DESC, id DESC LIMIT 1"
+        f"SELECT score, json_extract(report, '$.line'), finished, id FROM evals WHERE lost = 0 "
+        f"AND which = 'validation' AND {AT_WORK} ORDER BY round DESC, id DESC LIMIT 1"
     ).fetchone()
     if newest is None or newest[2] <= since:
         return None, None
-    score, line, _ = newest
-    before = db.execute("SELECT score " + of_line.format("<=", "id DESC"), (since, line)).fetchone()
-    before = before or db.execute("SELECT score " + of_line.format(">", "round, id"), (since, line)).fetchone()
+    score, line, _, row = newest
+    before = db.execute("SELECT score " + of_line.format("<=", "id DESC"), (since, line, row)).fetchone()
+    before = before or db.execute("SELECT score " + of_line.format(">", "round, id"), (since, line, row)).fetchone()
     return before[0] if before is not None else None, score

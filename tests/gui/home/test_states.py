@@ -46,7 +46,7 @@ def test_the_large_button_starts_pauses_and_goes_on(qtbot: QtBot) -> None:
     assert button.text() == "Pause"
     button.click()
     bridge.tell(StateChanged(state="paused", reason="", why=Paused()))
-    assert button.text() == "Go on"
+    assert button.text() == "Continue"
     button.click()
     kinds = [type(request) for request in bridge.asked if isinstance(request, StartRounds | Pause | Resume)]
     assert kinds == [StartRounds, Pause, Resume]
@@ -112,18 +112,18 @@ def test_pauses_are_in_the_window_too(qtbot: QtBot) -> None:
 def test_the_bar_is_never_empty_while_something_happens(qtbot: QtBot) -> None:
     window, bridge = a_window(qtbot, View(clock=lambda: NOW))
     hero = home(window)._hero
-    moves = lambda: hero._bar.isVisible() and hero._bar.maximum() == 0  # noqa: E731
-    assert moves(), "the node is started"
+    unknown = lambda: hero._bar.isVisible() and hero._bar.maximum() == 0  # noqa: E731
+    assert unknown(), "the node is started"
     view = a_view(silo_curve())
     window, bridge = a_window(qtbot, view)
     hero = home(window)._hero
     assert (hero._bar.value(), hero._bar.maximum()) == (37, 64)
     bridge.tell(PhaseChanged(round=SILO_ROUNDS + 1, phase="train"))
-    assert moves(), "how far a step is nobody knows"
+    assert unknown(), "how far a step is nobody knows"
     bridge.tell(PhaseChanged(round=SILO_ROUNDS + 1, phase="waiting"))
-    assert moves()
+    assert unknown()
     bridge.tell(Progressed(round=SILO_ROUNDS + 1, phase="generate", done=0, total=64))
-    assert moves(), "none of it is done yet"
+    assert unknown(), "none of it is done yet"
     bridge.tell(StateChanged(state="paused", reason="", why=Paused()))
     assert not hero._bar.isVisible()
 

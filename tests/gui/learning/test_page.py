@@ -216,6 +216,12 @@ def test_a_second_switch_keeps_the_first_that_is_under_way(qtbot: QtBot) -> None
     assert page.tasks.pane.switch.isChecked(), "what the node says counts again"
 
 
+def test_levels_that_were_never_asked_are_no_row_of_dashes(page: LearningPage, tasks: Any) -> None:
+    shares = [row[3] for row in cells(tasks.table)]
+    assert all(share == numbers.NOTHING or not share.endswith(numbers.NOTHING) for share in shares)
+    assert any(" · " in share for share in shares)
+
+
 def test_a_level_is_switched_on(qtbot: QtBot) -> None:
     page = a_page(qtbot, in_swarm(tasks="gcd/easy,lcm"), "tasks")
     page.tasks.table.select(["gcd"])

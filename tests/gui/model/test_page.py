@@ -111,6 +111,12 @@ def test_what_fits_is_a_table_and_why_nothing_bigger_unfolds(scene: Scene) -> No
 # -- models ---------------------------------------------------------------------------------------------------
 
 
+def test_the_search_of_the_hub_is_not_there_while_models_are_looked_for(qtbot: QtBot) -> None:
+    bridge = StageBridge(scenes.a_view())
+    page = shown(qtbot, ModelPage(bridge.view, bridge, Actions(bridge.view, bridge)))
+    assert page._models.table.isVisible() and not page._models.search.isVisible()
+
+
 def test_the_list_has_badges_with_numbers_and_can_be_narrowed_down(scene: Scene) -> None:
     rows = {row[0]: row for row in cells(scene.page._models.table)}
     assert rows["Starter"][1:4] == ["In use", "Fits", "381 MB"]
@@ -400,7 +406,7 @@ def test_two_models_are_compared_on_the_same_questions(scene: Scene) -> None:
         questions=120, which="validation", ours=ours, other=other, difference=Gain(value=-0.18, low=-0.26, high=-0.1)
     )
     for gain, words in (
-        (one.difference, "Starter leads by +18 points (+10 to +26)."),
+        (one.difference, "Starter leads by +10\u00a0to\u00a0+26 points."),
         (Gain(value=0.01, low=-0.05, high=0.07), "The difference may be chance."),
     ):
         items = [msgspec.structs.replace(one, difference=gain)]

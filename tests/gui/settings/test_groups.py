@@ -27,7 +27,7 @@ def test_every_group_has_a_name_and_a_sentence() -> None:
 def test_controls_follow_the_types() -> None:
     assert control("silo") == OnOff()
     assert control("theme") == OneOf(("system", "light", "dark"))
-    assert control("mix") == OneOf(("8/0", "6/2", "4/4", "2/6"))
+    assert control("mix") == OneOf(("auto", "8/0", "6/2", "4/4", "2/6"))
     assert control("text_size") == Number(80, 200, 10, whole=True)
     assert control("threads") == Number(0, 1024, 1, whole=True)
     assert control("memory_most") == Number(0.0, 10_000.0, 0.5)

@@ -338,7 +338,7 @@ def test_what_is_taken_stands_next_to_what_bounds_it(page: SettingsPage, bridge:
     page._looking.timeout.emit()
     assert "Now: 1.2 GB" in texts(made) and "Now: 0.50 cores" in texts(row(page, "threads"))
     assert "Now: 2.0 GB" in texts(row(page, "card_memory_most"))
-    assert any(text.startswith("So far 1.000 kWh") for text in texts(row(page, "price_per_kwh")))
+    assert any(text.startswith("So far: 1.00 kWh") for text in texts(row(page, "price_per_kwh")))
 
 
 def test_all_groups_are_made_ahead_so_that_the_first_letter_of_a_search_does_not_wait(qtbot: QtBot) -> None:

@@ -204,6 +204,8 @@ def test_numbers_are_written_as_the_language_writes_them(qapp: QApplication) -> 
     assert [numbers.left(seconds) for seconds in (900, 899.2, 7500, 60, 12.1)] == [
         "15 min", "15 min", "2 h 5 min", "1 min", "13 s"
     ]  # fmt: skip
+    assert [numbers.energy(joules) for joules in (0, 1, 3.6e5)] == ["0 kWh", "under 0.01 kWh", "0.10 kWh"]
+    assert numbers.points(0.06, -0.12) == "+6\u00a0to\u00a0−12 points"
     assert (numbers.countdown(899.2), numbers.countdown(7500)) == ("15:00", "2:05:00")
     language.speak("de")
     assert numbers.number(0.634) == "0,634"

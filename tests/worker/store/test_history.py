@@ -228,6 +228,8 @@ def test_a_week_counts_what_its_days_came_to(history: History, run: int, clock: 
     assert history.week() == Week()
     record(history, run, 1)
     score(1, 0.1)
+    found = history.week()
+    assert (found.score_before, found.score) == (None, 0.1), "there is nothing to compare it with"
     history.note_joules(1000)
     history.note_claims({"ab": 5, "cd": 0}, 5)
     clock.now += 8 * 86_400

@@ -336,7 +336,7 @@ class Week(Message, frozen=True, kw_only=True):
     """Computers heard of in these days that say they learned from this node's answers."""
     joules: int = 0
     score_before: float | None = None
-    """Held-out score of the current model: before these days, or at its start."""
+    """An earlier held-out score of the current model on these questions: before these days, or its first one."""
     score: float | None = None
     """The newest score."""
 
