@@ -68,7 +68,7 @@ async def test_another_model_begins_at_its_base_and_the_one_before_goes_on_where
 
 async def test_the_scores_that_are_reported_are_those_of_the_model_at_work(tmp_path: Path) -> None:
     scene = Scene(tmp_path, SETTINGS, 1e9)
-    scores: list[tuple[float | None, float | None]] = []
+    latest_scores: list[tuple[float | None, float | None]] = []
 
     async def begin(model: str, *scores: tuple[int, float]) -> None:
         await _begin_run(scene.node, msgspec.structs.replace(run_manifest(), model_sha256=model), resumed=True)
@@ -76,12 +76,12 @@ async def test_the_scores_that_are_reported_are_those_of_the_model_at_work(tmp_p
             await scene.node.scores.record(eval_report(str(reached), score), [])
         latest = scene.keeper.latest
         assert latest == scene.keeper.history.latest()
-        scores.append((latest.base_validation, latest.validation))
+        latest_scores.append((latest.base_validation, latest.validation))
 
     await begin("a", (0, 0.1), (100, 0.4))
     await begin("b")
     await begin("b", (0, 0.2))
     await begin("b", (116, 0.3))
     await begin("a")
-    assert scores == [(0.1, 0.4), (None, None), (0.2, 0.2), (0.2, 0.3), (0.1, 0.4)]
+    assert latest_scores == [(0.1, 0.4), (None, None), (0.2, 0.2), (0.2, 0.3), (0.1, 0.4)]
     await scene.keeper.close()
