@@ -28,13 +28,13 @@ def test_it_is_reported_when_links_are_taken_and_when_they_end(
     path, line = manager
     monkeypatch.setenv("NOTIFY_SOCKET", path)
     monkeypatch.setenv("WATCHDOG_USEC", "60000000")
-    manager = ServiceManager()
+    service = ServiceManager()
     assert "NOTIFY_SOCKET" not in os.environ, "a host process could speak in the relay's name"
-    assert manager.watchdog_seconds == 30
-    manager.starting("4 of 89\nREADY=1")
-    manager.ready("Relaying.")
-    manager.alive("Relaying.")
-    manager.stopping()
+    assert service.watchdog_seconds == 30
+    service.starting("4 of 89\nREADY=1")
+    service.ready("Relaying.")
+    service.alive("Relaying.")
+    service.stopping()
     said = [line.recv(4096).decode().split("\n") for _ in range(4)]
     assert said[0] == ["STATUS=4 of 89 READY=1", "EXTEND_TIMEOUT_USEC=120000000"]
     assert [one[0] for one in said[1:]] == ["READY=1", "WATCHDOG=1", "STOPPING=1"]
@@ -43,6 +43,6 @@ def test_it_is_reported_when_links_are_taken_and_when_they_end(
 @pytest.mark.parametrize("path", ["", "/nowhere/at/all"])
 def test_without_one_nothing_happens(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     monkeypatch.setenv("NOTIFY_SOCKET", path)
-    manager = ServiceManager()
-    manager.ready("Relaying.")
-    manager.stopping()
+    service = ServiceManager()
+    service.ready("Relaying.")
+    service.stopping()
