@@ -8,7 +8,7 @@
         <translation>Daten löschen</translation>
     </message>
     <message>
-        <source>Delete what this app stored: what was learned, models, your key, or all.</source>
+        <source>Delete what this app stored: what was learned, models, your key, or everything.</source>
         <translation>Lösche, was diese App gespeichert hat: Gelerntes, Modelle, deinen Schlüssel oder alles.</translation>
     </message>
     <message>
@@ -16,23 +16,23 @@
         <translation>Auswählen, was gelöscht wird</translation>
     </message>
     <message>
-        <source>The node stops, SAPO Desktop closes, and the data goes. Nobody can restore it.</source>
-        <translation>Der Knoten hält an, SAPO Desktop schließt sich, und die Daten werden gelöscht. Niemand kann sie wiederherstellen.</translation>
+        <source>The node stops, SAPO Desktop closes, and the data is deleted. This cannot be undone.</source>
+        <translation>Der Knoten hält an, SAPO Desktop schließt sich, und die Daten werden gelöscht. Das lässt sich nicht rückgängig machen.</translation>
     </message>
     <message>
-        <source>Choose one to see what goes.</source>
-        <translation>Wähle etwas, um zu sehen, was gelöscht wird.</translation>
+        <source>Choose one to see which files are deleted.</source>
+        <translation>Wähle etwas, um zu sehen, welche Dateien gelöscht werden.</translation>
     </message>
     <message>
-        <source>What goes</source>
-        <translation>Was gelöscht wird</translation>
+        <source>Files to be deleted</source>
+        <translation>Dateien, die gelöscht werden</translation>
     </message>
     <message>
         <source>Delete and close</source>
         <translation>Löschen und schließen</translation>
     </message>
     <message>
-        <source>These go: {size}</source>
+        <source>To be deleted: {size}</source>
         <translation>Gelöscht werden: {size}</translation>
     </message>
     <message>
@@ -44,28 +44,28 @@
         <translation>Das Gelernte</translation>
     </message>
     <message>
-        <source>Checkpoints, rounds and scores of all models go. Models, settings and your key stay.</source>
-        <translation>Gelöscht werden Checkpoints, Runden und Prüfwerte aller Modelle. Modelle, Einstellungen und dein Schlüssel bleiben.</translation>
+        <source>Deletes checkpoints, rounds and scores of all models. Keeps models, settings and your key.</source>
+        <translation>Löscht Checkpoints, Runden und Prüfwerte aller Modelle. Modelle, Einstellungen und dein Schlüssel bleiben.</translation>
     </message>
     <message>
-        <source>The models in this app&apos;s folder go. What was learned stays, and so do the models of other programs. The starter comes with the app.</source>
-        <translation>Gelöscht werden die Modelle im Ordner dieser App. Das Gelernte bleibt, und auch die Modelle anderer Programme. Das Startmodell gehört zur App.</translation>
+        <source>Deletes the models in this app&apos;s folder. Keeps what was learned, the starter, and models of other programs.</source>
+        <translation>Löscht die Modelle im Ordner dieser App. Das Gelernte, das Startmodell und die Modelle anderer Programme bleiben.</translation>
     </message>
     <message>
         <source>Your key</source>
         <translation>Dein Schlüssel</translation>
     </message>
     <message>
-        <source>The key goes by which peers know this computer. For them, the next start is a new computer.</source>
-        <translation>Gelöscht wird der Schlüssel, an dem Peers diesen Computer erkennen. Nach dem nächsten Start ist er für sie ein neuer.</translation>
+        <source>Deletes the key that identifies this computer to peers. After the next start they see a new computer.</source>
+        <translation>Löscht den Schlüssel, an dem Peers diesen Computer erkennen. Nach dem nächsten Start ist er für sie ein neuer.</translation>
     </message>
     <message>
         <source>Everything</source>
         <translation>Alles</translation>
     </message>
     <message>
-        <source>All of it goes, with settings, own tasks and log. The app itself stays, and so do files that you exported and the models of other programs.</source>
-        <translation>All das wird gelöscht, dazu Einstellungen, eigene Aufgaben und Protokoll. Die App selbst bleibt, und auch Dateien, die du exportiert hast, und Modelle anderer Programme.</translation>
+        <source>Deletes all of this, settings, own tasks and the log. Keeps the app itself, files that you exported, and models of other programs.</source>
+        <translation>Löscht all das, dazu Einstellungen, eigene Aufgaben und Protokoll. Die App selbst, Dateien, die du exportiert hast, und Modelle anderer Programme bleiben.</translation>
     </message>
     <message>
         <source>Not everything was deleted</source>

@@ -21,7 +21,10 @@ class EraseCard(Card):
     """On the page Settings, below the group about storage. `erase`: does it, once the person has confirmed."""
 
     def __init__(self, folder: Path, erase: Callable[[erasing.What], object]) -> None:
-        self.words = tr("Delete data"), tr("Delete what this app stored: what was learned, models, your key, or all.")
+        self.words = (
+            tr("Delete data"),
+            tr("Delete what this app stored: what was learned, models, your key, or everything."),
+        )
         super().__init__(*self.words)
         self._folder, self._erase = folder, erase
         self.button = Button(tr("Choose what to delete"), self._ask, kind="danger", icon="trash")
@@ -35,7 +38,7 @@ class EraseSheet(Sheet):
     """One of four choices, and every file or folder that goes, with its size."""
 
     def __init__(self, parent: QWidget, folder: Path, erase: Callable[[erasing.What], object]) -> None:
-        about = tr("The node stops, SAPO Desktop closes, and the data goes. Nobody can restore it.")
+        about = tr("The node stops, SAPO Desktop closes, and the data is deleted. This cannot be undone.")
         super().__init__(parent, tr("Delete data"), about)
         self._folder, self._erase = DataFolder.at(folder), erase
         self._what: erasing.What | None = None
@@ -45,8 +48,8 @@ class EraseSheet(Sheet):
             choice = self.choices[what] = ChoiceCard(group, title, words)
             choice.chosen.connect(lambda what=what: self._choose(what))
             self.add(choice)
-        self._total = Label(tr("Choose one to see what goes."), "strong", lines=1)
-        self.list = Reading(tr("What goes"), lines=5)
+        self._total = Label(tr("Choose one to see which files are deleted."), "strong", lines=1)
+        self.list = Reading(tr("Files to be deleted"), lines=5)
         self.add(self._total, self.list)
         self.delete = Button(tr("Delete and close"), self._confirmed, kind="danger")
         self.delete.setEnabled(False)
@@ -58,7 +61,9 @@ class EraseSheet(Sheet):
         self._what = what
         sizes = {path: erasing.size(path) for path in erasing.places(self._folder, [what])}
         total = numbers.size(sum(sizes.values()))
-        self._total.setText(tr("These go: {size}").format(size=total) if sizes else tr("Nothing of that is there."))
+        self._total.setText(
+            tr("To be deleted: {size}").format(size=total) if sizes else tr("Nothing of that is there.")
+        )
         self.list.set_text("\n".join(f"{path}  ({numbers.size(size)})" for path, size in sizes.items()))
         self.delete.setEnabled(bool(sizes))
 
@@ -74,27 +79,27 @@ def _choices() -> list[tuple[erasing.What, str, str]]:
         (
             "learned",
             tr("What was learned"),
-            tr("Checkpoints, rounds and scores of all models go. Models, settings and your key stay."),
+            tr("Deletes checkpoints, rounds and scores of all models. Keeps models, settings and your key."),
         ),
         (
             "models",
             tr("Models"),
             tr(
-                "The models in this app's folder go. What was learned stays, and so do the models of other programs. "
-                "The starter comes with the app."
+                "Deletes the models in this app's folder. Keeps what was learned, the starter, and models of other "
+                "programs."
             ),
         ),
         (
             "identity",
             tr("Your key"),
-            tr("The key goes by which peers know this computer. For them, the next start is a new computer."),
+            tr("Deletes the key that identifies this computer to peers. After the next start they see a new computer."),
         ),
         (
             "everything",
             tr("Everything"),
             tr(
-                "All of it goes, with settings, own tasks and log. The app itself stays, and so do files that you "
-                "exported and the models of other programs."
+                "Deletes all of this, settings, own tasks and the log. Keeps the app itself, files that you exported, "
+                "and models of other programs."
             ),
         ),
     ]

@@ -76,8 +76,8 @@ def test_what_goes_is_named_before_anything_can_be_deleted(page: SettingsPage, f
     assert not sheet.delete.isEnabled() and "Nothing of that is there." in all_texts(sheet)
     press(sheet.choices["learned"].radio)
     said = all_texts(sheet)
-    assert sheet.delete.isEnabled() and "These go: 2.5 MB" in said and f"{folder.history}  (500 KB)" in said
-    assert str(folder.settings) not in said and "settings and your key stay" in said
+    assert sheet.delete.isEnabled() and "To be deleted: 2.5 MB" in said and f"{folder.history}  (500 KB)" in said
+    assert str(folder.settings) not in said and "Keeps models, settings and your key" in said
     press(sheet.choices["everything"].radio)
     assert str(folder.settings) in all_texts(sheet)
 
