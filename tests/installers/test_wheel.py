@@ -50,6 +50,9 @@ def test_a_release_installs_from_an_index(tmp_path: Path) -> None:
     assert ran.returncode == 0 and '"gcd"' in ran.stdout, ran.stderr
     assert (there / "bin" / "sapo-desktop-window").exists() and (library / "sapo_desktop" / "py.typed").exists()
     (info,) = library.glob("sapo_desktop-*.dist-info")
+    fonts = Path("resources", "fonts")
+    assert (library / "sapo_desktop" / fonts / "Inter-Regular.ttf").exists()
+    assert (info / "licenses" / fonts / "OFL.txt").exists() and (info / "licenses" / "LICENSE").exists()
     found: Distribution = PathDistribution(info)
     assert {"llama", "lab", "relay"} <= set(found.metadata.get_all("Provides-Extra") or [])
     assert {point.group for point in found.entry_points} == {"console_scripts", "gui_scripts"}

@@ -188,3 +188,11 @@ def test_a_lucky_first_look_at_few_questions_is_not_where_a_line_became_level() 
 
 def test_an_empty_line_is_not_level() -> None:
     assert Curves().held_out().level_since(160) is None
+
+
+def test_the_band_of_a_share_stays_between_nothing_and_all() -> None:
+    curves = Curves()
+    curves.evals = [score(0, 0.3), score(5, 0.98, base=0.3), score(9, 0.02, base=0.3)]
+    found = curves.held_out()
+    assert found.low.tolist()[1:] == [pytest.approx(0.93), 0.0]
+    assert found.high.tolist()[1:] == [1.0, pytest.approx(0.07)]

@@ -102,6 +102,8 @@ class ModelsCard(Card):
         contents = models.contents if models is not None else Contents()
         takes = self.estimates.reply.estimates if self.estimates.reply is not None else {}
         rows = model_rows(badges, contents, at_work, later, others, self.search.found, takes)
+        if catalogue is None and not self.catalogue.error:
+            rows = []  # the names and badges of those here are in the catalogue, which takes a moment
         self._estimate(rows)
         if (working := self.under_way) is not None:
             names = {working.model, installed_name(working.model)}

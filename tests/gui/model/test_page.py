@@ -113,8 +113,11 @@ def test_what_fits_is_a_table_and_why_nothing_bigger_unfolds(scene: Scene) -> No
 
 def test_the_search_of_the_hub_is_not_there_while_models_are_looked_for(qtbot: QtBot) -> None:
     bridge = StageBridge(scenes.a_view())
+    staged_model.stage(bridge)
+    del bridge.replies[GetCatalogue]
     page = shown(qtbot, ModelPage(bridge.view, bridge, Actions(bridge.view, bridge)))
     assert page._models.table.isVisible() and not page._models.search.isVisible()
+    assert page._models.table.rows == [], "one here would have neither name nor badges, and be selected"
 
 
 def test_the_list_has_badges_with_numbers_and_can_be_narrowed_down(scene: Scene) -> None:
