@@ -1,6 +1,6 @@
 """Writes the pages of docs/ that hold figures, from what the scripts in tests/bench and tests/attack recorded.
 
-    python packaging/figures.py          reads docs/data/, writes figures.md, speed.md, fit.md, learning.md and .svg
+    python packaging/figures.py          reads docs/data/, writes four pages and three .svg
     python packaging/figures.py --measure tests.attack.sockets.strangers --wscat wscat
                                          runs this first, by a module's name and its words, and keeps what it prints
                                          where this command's figures are, or under the module's name, or as --name
@@ -27,9 +27,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pages.fit import fit_page  # noqa: E402
+from pages.lab import plot_half_shown  # noqa: E402
 from pages.learning import learning_page, plot_learning, recorded_learning  # noqa: E402
 from pages.parts import DATA, filled, pyplot, wrapped  # noqa: E402
 
+from sapo_desktop.lab.table import read_runs  # noqa: E402
 from tests.bench.figure import Figure  # noqa: E402
 from tests.bench.node.learning import machine  # noqa: E402
 
@@ -71,6 +73,7 @@ def main() -> None:
     kinds = ("", "_hour", "_reference", "_reference_hour")
     learning, longer, *of_reference = (recorded_learning(f"learning{kind}.json") for kind in kinds)
     plot_learning(learning, docs / "learning.svg")
+    plot_half_shown(read_runs(DATA / "lab" / "half"), docs / "lab.svg")
     plot_growth(recorded(DATA / "growth.jsonl")[1], docs / "growth.svg")
     files = sorted(DATA.glob("*.jsonl"))
     for name, text in {

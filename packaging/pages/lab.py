@@ -14,7 +14,7 @@ from .learning import pyplot
 COLOURS = {"8/0": "#000000", "4/4": "#0072B2", "auto": "#D55E00"}
 """By mix; of Okabe and Ito's, which everyone can distinguish."""
 NAMES = {"8/0": "alone", "4/4": "with peers, mix 4/4", "auto": "with peers, mix by need"}
-TITLES = {"told": "nodes that are not shown how to answer", "shown": "nodes that are shown two examples"}
+TITLES = {"told": "nodes that are not shown how to answer", "shown": "nodes that are shown an example"}
 
 
 def plot_half_shown(runs: Sequence[Run], path: Path) -> None:
