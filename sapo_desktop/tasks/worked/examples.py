@@ -1,10 +1,10 @@
 """Worked examples of a family: questions with good answers, shown to a model before it is asked one.
 
-They come from easy levels and from the training side of the split, so no example gives away a held-out answer. Every
-node makes the same ones. Several of a family take turns, since a model that always sees the same example copies its
-answer. A question of the level `first` takes one step: it is shown one line of work (lines.py) or answers alone. All
-others are shown steps.
-Left out: which models are shown examples, and how many (learning/first_look.py).
+They come from easy levels and from the training side of the split, so no example gives away a held-out answer. All
+nodes make the same ones. A family has several that take turns, since a model that always sees the same example copies
+its answer. Before a question of the level `first`, which takes one step, examples have one line of work (lines.py) or
+none. Before all others, they have steps. Which models are shown examples, and how many, is decided in
+learning/first_look.py.
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ from sapo_desktop.tasks.worked import WRITERS
 from sapo_desktop.tasks.worked.lines import LINES, OPERATIONS, written_out
 
 OF_A_FAMILY = 4
-"""Of each kind."""
+"""Number of examples of each kind."""
 LONGEST_ANSWER = 220
-"""Characters of an example's answer: it is read with every question."""
+"""Limit in characters, because an example is read with every question."""
 LONGEST_QUESTION = 600
 _SEEDS = 60
 _FOR_ANYTHING = "chain_sum"
 Work = Callable[[Family, dict[str, Any]], str | None]
-"""An answer with its work, from an entry of reasoning_gym; None: this one cannot be shown."""
+"""Writes an answer with its work for an entry of reasoning_gym; None if that entry cannot be shown."""
 _COLUMNS = re.compile(r"^(-?\d+[*+-]-?\d+)[:=]\S*[=;](-?\d+)$")
 
 
 class FamilyExamples(Record, frozen=True):
-    """Of each kind up to `OF_A_FAMILY`, or none."""
+    """The examples of one family, up to `OF_A_FAMILY` of each kind."""
 
     first: list[Exchange] = field(default_factory=list)
-    """To be shown before questions of the level `first`; empty: the others are."""
+    """For questions of the level `first`; if there are none, those in `longer` are shown."""
     longer: list[Exchange] = field(default_factory=list)
 
     def before(self, task: TaskKey) -> list[Exchange]:
-        """Those to be shown before a question of this task."""
+        """The examples to choose from for a question of this task."""
         return (self.first if level_of(task) == FIRST else self.longer) or self.longer or self.first
 
 
 class EntryMaker(Protocol):
-    """Makes questions; examiner.py is the one that has the datasets."""
+    """Makes questions (examiner.py, which has the datasets)."""
 
     def entry(self, task: TaskKey, seed: int) -> Mapping[str, Any]: ...
 
 
 def worked_examples(maker: EntryMaker, family: Family) -> FamilyExamples:
-    """A family's examples; of an own family the row that is set aside for this. None where nobody wrote down how its
-    questions are worked out, or where that takes too long; answers alone need no steps."""
+    """Make a family's examples. A family of the user's own shows the row that is set aside for this. Others have none
+    if no writer knows how their questions are worked out, or if that takes too long."""
     if family.shown is not None:
         answer = f"{OPEN}{family.shown.answer}{CLOSE}"
         return FamilyExamples(longer=[Exchange(question=family.shown.question, answer=answer)])
@@ -107,14 +107,14 @@ def _in_steps(family: Family, entry: dict[str, Any]) -> str | None:
 
 
 def shown_with(question: Question, examples: FamilyExamples, shots: int) -> tuple[Exchange, ...]:
-    """Those `shots` of a family's examples that stand before this question: always the same ones, never itself."""
+    """Choose `shots` of a family's examples for this question: always the same ones, and never the question itself."""
     others = [one for one in examples.before(question.task) if one.question != question.text]
     first = question.hash[0] if question.hash else 0
     return tuple(others[(first + turn) % len(others)] for turn in range(min(shots, len(others))))
 
 
 def free_question(text: str) -> Question:
-    """A question of no family, as a person types it: it is shown the examples of a family that everybody can read."""
+    """Make a question of a text that a person typed. It is shown the examples of a family that is easy to read."""
     return Question(task=f"{_FOR_ANYTHING}/free", seed=0, text=text, hash=b"")
 
 
