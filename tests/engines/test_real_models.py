@@ -33,7 +33,7 @@ from tests.engines.tiny import loaded_engine
 
 
 class LlamaCppBesideTorch:
-    """torch learns, llama.cpp answers with the passed adapter, as worker/hosts/split.py has it."""
+    """torch learns, llama.cpp answers with the passed adapter, as in worker/hosts/generator.py."""
 
     def __init__(self, work: Path) -> None:
         from sapo_desktop.engines.llama_cpp import service as llama_cpp_service

@@ -46,8 +46,7 @@ is not a matrix product (tests/bench/engines/pace.py)."""
 
 
 OTHER = 0.8
-"""Seconds of a round outside the engine: questions, scores, history (tests/bench/node/overlapped.py, minus the
-engine's)."""
+"""Seconds of a round outside the engine: questions, scores, history (measured once, with the starter)."""
 
 
 class Lengths(NamedTuple):
