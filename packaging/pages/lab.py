@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-from sapo_desktop.lab.arm import SHOWN_OR_TOLD
+from sapo_desktop.lab.arm import HALVES
 from sapo_desktop.lab.table import Run
 
 from .learning import pyplot
@@ -14,13 +14,13 @@ from .learning import pyplot
 COLOURS = {"8/0": "#000000", "4/4": "#0072B2", "auto": "#D55E00"}
 """By mix; of Okabe and Ito's, which everyone can distinguish."""
 NAMES = {"8/0": "alone", "4/4": "with peers, mix 4/4", "auto": "with peers, mix by need"}
-TITLES = {"told": "nodes that are not shown how to answer", "shown": "nodes that are shown an example"}
+TITLES = {"unshown": "nodes that are not shown how to answer", "shown": "nodes that are shown an example"}
 
 
 def plot_half_shown(runs: Sequence[Run], path: Path) -> None:
     """Right answers by round, of nodes without and with examples: the mean over seeds, and each seed."""
     figure, axes = pyplot().subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharey=True)
-    for axis, way in zip(axes, reversed(SHOWN_OR_TOLD), strict=True):
+    for axis, way in zip(axes, reversed(HALVES), strict=True):
         for mix, colour in COLOURS.items():
             seeds = [by_round(run.of(way)) for run in runs if run.arm.mix == mix]
             if not seeds:

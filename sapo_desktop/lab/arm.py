@@ -44,7 +44,7 @@ _BASE = Settings(
 no guard, one thread."""
 
 
-SHOWN_OR_TOLD = ("shown", "told")
+HALVES = ("shown", "unshown")
 """How the nodes of a half-shown arm are asked, alternately."""
 
 

@@ -17,7 +17,7 @@ import msgspec
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.records import Generated, Group, Mark, Phase, Prompt, Question, Record, Sampling
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.lab.arm import QUARTERS, SHOWN_OR_TOLD, Arm, Budget
+from sapo_desktop.lab.arm import HALVES, QUARTERS, Arm, Budget
 from sapo_desktop.lab.swarm import NETWORK, Kept, LabMember, Room, Seat
 from sapo_desktop.learning.asking import Levels
 from sapo_desktop.learning.counters import Counters
@@ -163,7 +163,7 @@ class Node:
 
     def __init__(self, number: int, ground: Ground, room: Room, state: Path | None) -> None:
         arm, settings = ground.arm, ground.settings
-        if arm.kind == "half-shown" and SHOWN_OR_TOLD[number % 2] == "told":
+        if arm.kind == "half-shown" and HALVES[number % 2] == "unshown":
             settings = msgspec.structs.replace(settings, shots="0")
         self.number, self.honest, self._refused = number, not arm.is_liar(number), 0
         self._ground, self._room, self._settings = ground, room, settings

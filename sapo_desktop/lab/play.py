@@ -18,7 +18,7 @@ from sapo_desktop.core.errors import FolderInUse
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.records import Question, Sampling
 from sapo_desktop.core.resources import resource
-from sapo_desktop.lab.arm import SHOWN_OR_TOLD, Arm, Plan, arms_of, budget_of
+from sapo_desktop.lab.arm import HALVES, Arm, Plan, arms_of, budget_of
 from sapo_desktop.lab.folder import FORMAT, ArmFolder, Manifest, Score, commit
 from sapo_desktop.lab.node import Ground, InProcess, Node, Played, Service, levels_played
 from sapo_desktop.lab.swarm import Room
@@ -175,7 +175,7 @@ class Lab:
         asked = (settings.temperature, settings.max_tokens, settings.shots)
         key = msgspec.json.encode([models, ground.levels, arm.held_out, asked, arm.kind])
         if key not in self._base:
-            differ = len(SHOWN_OR_TOLD) if arm.kind == "half-shown" else len(models)
+            differ = len(HALVES) if arm.kind == "half-shown" else len(models)
             self._base[key] = [score for node in nodes[:differ] for score in await scorer.base(node)]
         return self._base[key]
 

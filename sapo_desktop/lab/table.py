@@ -18,7 +18,7 @@ import msgspec
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.statistics import Interval
-from sapo_desktop.lab.arm import SHOWN_OR_TOLD, Arm, Budget
+from sapo_desktop.lab.arm import HALVES, Arm, Budget
 from sapo_desktop.lab.folder import Score, arm_folders
 from sapo_desktop.lab.node import Played
 
@@ -164,7 +164,7 @@ class Run:
     def of(self, model: str) -> Run:
         """Its nodes that began with a model, or with worked examples or without, and what they used up. Raises
         UsageError: none did."""
-        kinds = SHOWN_OR_TOLD if self.arm.kind == "half-shown" else self.arm.models
+        kinds = HALVES if self.arm.kind == "half-shown" else self.arm.models
         if model not in kinds:
             raise UsageError(f"No node began with {model} here; there are {', '.join(kinds) or 'starter'}.")
         place, count = kinds.index(model), len(kinds)

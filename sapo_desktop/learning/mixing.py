@@ -20,7 +20,7 @@ AUTO = "auto"
 """The name of the mix that follows need (`mix_by_need`)."""
 _HALF, _MOSTLY_EXTERNAL = "4/4", "2/6"
 _FEW_TEACH = 0.25
-"""Share of own groups that teach. With fewer, peers' groups are worth more than own ones (docs/lab.md)."""
+"""Share of own groups that teach, below which most groups come from peers. Not shown to be better (docs/lab.md)."""
 UNKNOWN_RATE = 0.5
 """The assumed own share solved of a task that we never answered."""
 NOTHING_KNOWN = Evidence()

@@ -161,10 +161,10 @@ def test_the_nodes_of_one_model_of_several_are_looked_at_alone() -> None:
         run.of("third")
 
 
-def test_the_nodes_that_are_told_only_are_looked_at_alone() -> None:
+def test_the_nodes_that_are_shown_nothing_are_looked_at_alone() -> None:
     rows = [played(1, node, 0.2 + 0.1 * node) for node in range(4)]
     run = Run(msgspec.structs.replace(arm(), kind="half-shown"), rows, [score(0, -1, 0.3, 0.3), score(0, -2, 0, 0)])
-    (line,) = table([run.of("told")])
+    (line,) = table([run.of("unshown")])
     assert (line.cumulative, line.greedy_first) == (pytest.approx(0.3 + 0.5), 0)
     assert table([run.of("shown")])[0].cumulative == pytest.approx(0.2 + 0.4)
 

@@ -483,7 +483,7 @@ def _lab(commands: Commands[Parser]) -> None:
         "--of",
         metavar="NODES",
         help="only the nodes that began with this model; of a half-shown arm those with examples (shown) or without "
-        "(told)",
+        "(unshown)",
     )
     table.add_argument(
         "--against",
